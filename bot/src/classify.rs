@@ -1,0 +1,530 @@
+//! What was read and what is known, made into a diagnosis: cause, party, moves, how sure, on which evidence.
+
+use crate::code::{EnhancedCode, SmtpCode};
+use crate::compose::names::Names;
+use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
+use crate::knowledge::find::{Decision, Query, Tier};
+use crate::knowledge::fold::Folded;
+use crate::knowledge::load::{Entry, Knowledge};
+use crate::ndr::{Action, Form, Ndr, Recipient, address, reply, unwrap};
+
+/// Longest evidence line that is kept, in characters.
+const LONGEST_EVIDENCE: usize = 600;
+
+/// Whose help desk this is: its own mail domains, in lower case.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    pub our_domains: Vec<String>,
+}
+
+impl Side {
+    fn is_ours(&self, domain: Option<&String>) -> bool {
+        domain.is_some_and(|d| {
+            self.our_domains
+                .iter()
+                .any(|own| d == own || d.strip_suffix(own.as_str()).is_some_and(|rest| rest.ends_with('.')))
+        })
+    }
+}
+
+/// On which side of a failure the asker's own domains are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ours {
+    Sender,
+    Recipient,
+    Both,
+}
+
+/// Why the confidence is what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// The server's words.
+    Words,
+    /// The code alone.
+    Code,
+    /// Only the class of the code.
+    Class,
+    /// Words around the reply, which the company can edit or a person wrote.
+    Prose,
+    /// The form of the message.
+    Form,
+    /// Nothing.
+    Nothing,
+}
+
+/// The judgement about one recipient.
+#[derive(Clone, Debug)]
+pub struct Verdict<'k> {
+    pub recipient: Recipient,
+    pub kind: Kind,
+    pub cause: &'k Cause,
+    pub entry: Option<&'k Entry>,
+    pub party: Party,
+    pub then: Party,
+    /// Has delivery of this copy ended?
+    pub permanent: Option<bool>,
+    pub resend: Resend,
+    pub confidence: Sureness,
+    pub ground: Ground,
+    pub code: Option<EnhancedCode>,
+    pub smtp: Option<SmtpCode>,
+    pub provider: Option<&'k Provider>,
+    pub evidence: String,
+    pub names: Names,
+}
+
+/// The judgement about one report.
+#[derive(Clone, Debug)]
+pub struct Diagnosis<'k> {
+    /// The verdict that needs action most.
+    pub whole: Verdict<'k>,
+    pub recipients: Vec<Verdict<'k>>,
+    pub ours: Option<Ours>,
+    pub generating: Option<String>,
+    pub doubts: Vec<String>,
+    /// Is it certain that a bounce was seen, however unsure its cause?
+    pub seen: bool,
+}
+
+/// Judges one report.
+#[must_use]
+pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnosis<'k> {
+    let judge = Judge {
+        ndr,
+        knowledge,
+        prose: Prose::read(ndr, knowledge),
+    };
+    let mut doubts = ndr.doubts.clone();
+    let mut verdicts: Vec<Verdict<'k>> = Vec::new();
+    if let Some(special) = judge.not_a_failure() {
+        verdicts.push(special);
+    } else {
+        verdicts.extend(ndr.recipients.iter().map(|r| judge.recipient(r)));
+        if verdicts.is_empty() {
+            verdicts.push(judge.without_recipient());
+        }
+    }
+    for verdict in &mut verdicts {
+        verdict.names = names(ndr, &verdict.recipient, &verdict.evidence);
+    }
+    judge.disagreement(&verdicts, &mut doubts);
+    let ours = ours(&verdicts, side);
+    for verdict in &mut verdicts {
+        turn_to_our_side(verdict, ours);
+    }
+    let whole = worst(&verdicts).cloned().unwrap_or_else(|| judge.without_recipient());
+    let seen = whole.kind != Kind::NotABounce && (ndr.form != Form::Text || ndr.framed);
+    let listed = ndr.recipients.is_empty() || whole.kind == Kind::NotABounce && whole.recipient.address.is_none();
+    Diagnosis {
+        whole,
+        recipients: if listed { Vec::new() } else { verdicts },
+        ours,
+        generating: ndr.generating.clone(),
+        doubts,
+        seen,
+    }
+}
+
+/// The verdict that needs action most: a failure before a delay, the surer before the less sure, the first of equals.
+fn worst<'a, 'k>(verdicts: &'a [Verdict<'k>]) -> Option<&'a Verdict<'k>> {
+    verdicts.iter().rev().min_by_key(|v| (v.kind, std::cmp::Reverse(v.confidence)))
+}
+
+/// What the words around the replies say.
+struct Prose<'k> {
+    folded: Folded,
+    text: String,
+    failure: Option<Decision<'k>>,
+    other: Option<Decision<'k>>,
+}
+
+impl<'k> Prose<'k> {
+    fn read(ndr: &Ndr, knowledge: &'k Knowledge) -> Self {
+        let mut text = String::with_capacity(ndr.prose.len() + 80);
+        if let Some(subject) = &ndr.subject
+            && !ndr.prose.contains(subject.as_str())
+        {
+            text.push_str(subject);
+            text.push('\n');
+        }
+        text.push_str(&ndr.prose);
+        let folded = Folded::new(&text);
+        let found = knowledge.phrases.scan(&folded);
+        let failed = |e: &Entry| e.meaning.kind.unwrap_or(Kind::Failed) == Kind::Failed;
+        let none = Query::default();
+        let failure = knowledge.decide_found(none, &folded, &found, failed);
+        let other = knowledge.decide_found(none, &folded, &found, |e| !failed(e));
+        Self {
+            folded,
+            text,
+            failure,
+            other,
+        }
+    }
+
+    /// The line of the text in which a deciding wording stands.
+    fn line(&self, decision: &Decision<'_>) -> String {
+        let _ = &self.folded;
+        decision.at.map_or_else(String::new, |(start, last)| line_around(&self.text, start, last))
+    }
+}
+
+/// The whole lines from byte `start` to byte `last`, in one line.
+fn line_around(text: &str, start: usize, last: usize) -> String {
+    let from = text.get(..start).and_then(|t| t.rfind('\n')).map_or(0, |i| i + 1);
+    let to = text.get(last..).and_then(|t| t.find('\n')).map_or(text.len(), |i| last + i);
+    shorten(text.get(from..to).unwrap_or_default())
+}
+
+fn shorten(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST_EVIDENCE {
+        return line;
+    }
+    let mut short: String = line.chars().take(LONGEST_EVIDENCE - 1).collect();
+    short.push('…');
+    short
+}
+
+struct Judge<'a, 'k> {
+    ndr: &'a Ndr,
+    knowledge: &'k Knowledge,
+    prose: Prose<'k>,
+}
+
+impl<'k> Judge<'_, 'k> {
+    fn cause(&self, slug: &str) -> &'k Cause {
+        let fallback = || self.knowledge.causes.first();
+        match self.knowledge.cause(slug).or_else(fallback) {
+            Some(cause) => cause,
+            None => &NO_CAUSE,
+        }
+    }
+
+    /// A verdict that rests on the form of the message or on nothing.
+    fn plain(&self, slug: &str, kind: Kind, ground: Ground, confidence: Sureness) -> Verdict<'k> {
+        let cause = self.cause(slug);
+        Verdict {
+            recipient: Recipient::default(),
+            kind,
+            cause,
+            entry: None,
+            party: cause.party,
+            then: cause.then,
+            permanent: (kind != Kind::Failed).then_some(false),
+            resend: cause.resend,
+            confidence,
+            ground,
+            code: None,
+            smtp: None,
+            provider: None,
+            evidence: String::new(),
+            names: Names::default(),
+        }
+    }
+
+    /// A verdict by an entry.
+    fn by_entry(&self, entry: &'k Entry, kind: Kind, ground: Ground, confidence: Sureness) -> Verdict<'k> {
+        let slug = self.knowledge.causes.get(entry.cause as usize).map_or("", |c| c.slug.as_str());
+        let mut verdict = self.plain(slug, kind, ground, confidence.min(entry.sure()));
+        verdict.entry = Some(entry);
+        verdict.party = entry.meaning.party.unwrap_or(verdict.cause.party);
+        verdict.then = entry.meaning.then.unwrap_or(verdict.cause.then);
+        if verdict.then == verdict.party {
+            verdict.then = Party::None;
+        }
+        verdict.resend = entry.meaning.resend.unwrap_or(verdict.cause.resend);
+        verdict
+    }
+
+    /// Everything that is no failed or delayed delivery, told by its form or by clear words where no report is.
+    fn not_a_failure(&self) -> Option<Verdict<'k>> {
+        let ndr = self.ndr;
+        match ndr.form {
+            Form::Feedback => {
+                let mut verdict = self.plain("arf_complaint", Kind::Feedback, Ground::Form, Sureness::Certain);
+                verdict.recipient = ndr.recipients.first().cloned().unwrap_or_default();
+                verdict.permanent = None;
+                verdict.evidence = shorten(ndr.text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default());
+                return Some(verdict);
+            }
+            Form::Disposition => return Some(self.formal("read_receipt")),
+            Form::Calendar => return Some(self.formal("calendar_response")),
+            Form::AutoReply => return Some(self.formal("auto_reply")),
+            Form::DeliveryStatus if !ndr.only_quoted => return None,
+            Form::DeliveryStatus | Form::Report | Form::Text => {}
+        }
+        let has_reply = ndr.recipients.iter().any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some());
+        let other = self.prose.other.as_ref()?;
+        let talks = other.entry.meaning.kind.unwrap_or(Kind::Failed);
+        if has_reply && !ndr.only_quoted {
+            return None;
+        }
+        if !has_reply
+            && let Some(failure) = &self.prose.failure
+            && failure.length > other.length
+            && (ndr.framed || talks != Kind::NotABounce)
+        {
+            return None;
+        }
+        if !has_reply && ndr.framed && talks == Kind::NotABounce && ndr.recipients.iter().any(|r| r.reply.is_some() && r.address.is_some()) && self.reply_decides() {
+            return None;
+        }
+        let mut verdict = self.by_entry(other.entry, talks, Ground::Prose, Sureness::Certain);
+        verdict.recipient = ndr.recipients.first().cloned().unwrap_or_default();
+        if has_reply {
+            verdict.recipient = Recipient::default();
+        }
+        verdict.evidence = self.prose.line(other);
+        Some(verdict)
+    }
+
+    /// Does what a report says about a recipient, without any code, decide a failure?
+    fn reply_decides(&self) -> bool {
+        self.ndr.recipients.iter().any(|r| {
+            r.reply
+                .as_deref()
+                .and_then(|text| self.look_up(text, None, r).0)
+                .is_some_and(|d| d.tier.by_words())
+        })
+    }
+
+    fn formal(&self, slug: &str) -> Verdict<'k> {
+        let mut verdict = self.plain(slug, Kind::NotABounce, Ground::Form, Sureness::Certain);
+        verdict.evidence = shorten(self.ndr.subject.as_deref().unwrap_or(self.ndr.text.lines().next().unwrap_or_default()));
+        verdict
+    }
+
+    /// Nothing was said about any recipient: the words decide, or nothing does.
+    fn without_recipient(&self) -> Verdict<'k> {
+        if let Some(failure) = &self.prose.failure {
+            return self.by_prose(failure, &Recipient::default());
+        }
+        if self.ndr.framed || self.ndr.form != Form::Text {
+            let mut verdict = self.plain("insufficient_detail", Kind::Failed, Ground::Nothing, Sureness::Unsure);
+            verdict.permanent = None;
+            return verdict;
+        }
+        self.plain("human_chat", Kind::NotABounce, Ground::Nothing, Sureness::Likely)
+    }
+
+    fn by_prose(&self, decision: &Decision<'k>, recipient: &Recipient) -> Verdict<'k> {
+        let kind = kind_of(self.ndr, recipient);
+        let mut verdict = self.by_entry(decision.entry, kind, Ground::Prose, Sureness::Likely);
+        verdict.permanent = decision.entry.meaning.permanent.or(Some(kind == Kind::Failed));
+        verdict.recipient = recipient.clone();
+        verdict.code = recipient.deciding_code();
+        verdict.smtp = recipient.smtp;
+        verdict.evidence = self.prose.line(decision);
+        verdict
+    }
+
+    /// One recipient.
+    fn recipient(&self, recipient: &Recipient) -> Verdict<'k> {
+        let kind = kind_of(self.ndr, recipient);
+        let code = recipient.deciding_code();
+        let text = recipient.reply.as_deref().unwrap_or_default();
+        let (decision, provider) = self.look_up(text, code, recipient);
+        let spoken = decision.filter(|d| !d.tier.by_class_only());
+        let mut verdict = match (spoken, &self.prose.failure) {
+            (Some(decision), Some(prose)) if !decision.tier.by_words() && decision.entry.sure() == Sureness::Unsure && prose.entry.cause != decision.entry.cause => {
+                self.by_prose(prose, recipient)
+            }
+            (Some(decision), _) => self.by_reply(&decision, kind, text),
+            (None, Some(prose)) => self.by_prose(prose, recipient),
+            (None, None) => match decision {
+                Some(weak) => self.by_reply(&weak, kind, text),
+                None => self.plain("insufficient_detail", kind, Ground::Nothing, Sureness::Unsure),
+            },
+        };
+        if kind == Kind::Delayed && recipient.action == Some(Action::Delayed) && waits(&verdict) || kind == Kind::Delivered && !matches!(verdict.cause.slug.as_str(), "sent_ok") {
+            let slug = if kind == Kind::Delayed { "delayed_not_failed" } else { "sent_ok" };
+            let evidence = std::mem::take(&mut verdict.evidence);
+            verdict = self.plain(slug, kind, Ground::Form, Sureness::Certain);
+            verdict.evidence = evidence;
+        }
+        let by_entry = verdict.entry.and_then(|e| e.meaning.permanent);
+        verdict.permanent = Some(by_entry.unwrap_or(kind == Kind::Failed));
+        if kind == Kind::Delayed {
+            verdict.resend = Resend::NotNeeded;
+        }
+        if verdict.evidence.is_empty() {
+            verdict.evidence = shorten(text);
+        }
+        if verdict.evidence.is_empty() {
+            verdict.evidence = self.evidence_in_text(recipient);
+        }
+        verdict.recipient = recipient.clone();
+        verdict.code = code;
+        verdict.smtp = recipient.smtp;
+        verdict.provider = provider.and_then(|p| self.knowledge.providers.get(p as usize));
+        verdict
+    }
+
+    fn evidence_in_text(&self, recipient: &Recipient) -> String {
+        if let Some(status) = recipient.status {
+            return format!("Status: {status}");
+        }
+        let telling = self
+            .ndr
+            .text
+            .lines()
+            .find(|l| crate::ndr::frames::is_sign(&l.to_lowercase()));
+        shorten(telling.or_else(|| self.ndr.text.lines().find(|l| !l.trim().is_empty())).unwrap_or_default())
+    }
+
+    fn by_reply(&self, decision: &Decision<'k>, kind: Kind, text: &str) -> Verdict<'k> {
+        let (ground, most) = match decision.tier {
+            Tier::StrangerWords => (Ground::Words, Sureness::Likely),
+            tier if tier.by_words() => (Ground::Words, Sureness::Certain),
+            Tier::ProviderCode => (Ground::Code, Sureness::Certain),
+            Tier::Code | Tier::GuessedProviderCode => (Ground::Code, Sureness::Likely),
+            _ => (Ground::Class, Sureness::Unsure),
+        };
+        let mut verdict = self.by_entry(decision.entry, kind, ground, most);
+        verdict.evidence = shorten(text);
+        verdict
+    }
+
+    /// The entry that decides about a reply, and who runs the server that spoke it. The inner reply of a wrapper comes first.
+    fn look_up(&self, text: &str, code: Option<EnhancedCode>, recipient: &Recipient) -> (Option<Decision<'k>>, Option<u32>) {
+        let inner = unwrap::innermost(text);
+        let wrapped = inner.len() < text.len();
+        let remote = recipient.remote.as_deref().or(if wrapped { None } else { self.ndr.generating.as_deref() });
+        let by_host = remote.and_then(|h| self.knowledge.provider_of(h));
+        let folded = Folded::new(inner);
+        let found = self.knowledge.phrases.scan(&folded);
+        let provider = by_host.or_else(|| self.knowledge.provider_by_mark(&found));
+        let (smtp, inner_code) = if wrapped { reply::in_diagnostic(inner) } else { (recipient.smtp, code) };
+        let failed = |e: &Entry| e.meaning.kind.unwrap_or(Kind::Failed) == Kind::Failed || smtp.is_some_and(|s| s.class() == 2) || code.is_some_and(|c| c.class == 2);
+        let query = Query {
+            provider,
+            code: inner_code,
+            smtp,
+        };
+        let decision = self.knowledge.decide_found(query, &folded, &found, failed);
+        if !wrapped {
+            return (decision, provider);
+        }
+        if decision.is_some_and(|d| d.tier.by_words()) {
+            return (decision, provider);
+        }
+        let folded = Folded::new(text);
+        let found = self.knowledge.phrases.scan(&folded);
+        let writer = self.ndr.generating.as_deref().and_then(|h| self.knowledge.provider_of(h));
+        let outer = self.knowledge.decide_found(
+            Query {
+                provider: writer.or_else(|| self.knowledge.provider_by_mark(&found)),
+                code,
+                smtp: recipient.smtp,
+            },
+            &folded,
+            &found,
+            failed,
+        );
+        let best = match (decision, outer) {
+            (Some(inner), Some(outer)) if inner.tier.by_class_only() && !outer.tier.by_class_only() => Some(outer),
+            (Some(inner), Some(outer)) if outer.tier.by_words() && inner.entry.sure() < outer.entry.sure() => Some(outer),
+            (None, outer) => outer,
+            (inner, _) => inner,
+        };
+        (best, provider)
+    }
+
+    /// B2: the sentence in the report is chosen from the code or written by the company; where it says something else, the answer says so.
+    fn disagreement(&self, verdicts: &[Verdict<'k>], doubts: &mut Vec<String>) {
+        let Some(prose) = &self.prose.failure else {
+            return;
+        };
+        let by_reply = verdicts.iter().any(|v| v.ground == Ground::Words || v.ground == Ground::Code);
+        let agrees = verdicts.iter().any(|v| {
+            let said = self.knowledge.causes.get(prose.entry.cause as usize);
+            said.is_some_and(|c| c.slug == v.cause.slug || c.party == v.party && c.then == v.then)
+        });
+        if by_reply && !agrees {
+            let line = self.prose.line(prose);
+            let line: String = line.chars().take(120).collect();
+            doubts.push(format!("Ignore the sentence \u{201c}{line}\u{201d}: it is picked from the code or written by a company; the server's own reply says otherwise."));
+        }
+    }
+}
+
+/// Causes that mean no more than "not yet" while the message is still queued.
+fn waits(verdict: &Verdict<'_>) -> bool {
+    verdict.ground != Ground::Words
+        || matches!(verdict.cause.slug.as_str(), "expired_connection" | "expired_dns" | "insufficient_detail")
+}
+
+/// Failed, delayed or delivered: by the report's own word, else by the reply and what stands around it.
+fn kind_of(ndr: &Ndr, recipient: &Recipient) -> Kind {
+    match recipient.action {
+        Some(Action::Failed) => return Kind::Failed,
+        Some(Action::Delayed) => return Kind::Delayed,
+        Some(Action::Delivered | Action::Relayed | Action::Expanded) => return Kind::Delivered,
+        None => {}
+    }
+    let class = recipient.smtp.map(SmtpCode::class).or_else(|| recipient.deciding_code().map(|c| c.class));
+    match class {
+        Some(2) => Kind::Delivered,
+        Some(4) if !ndr.framed => Kind::Delayed,
+        _ => Kind::Failed,
+    }
+}
+
+fn names(ndr: &Ndr, recipient: &Recipient, evidence: &str) -> Names {
+    let domain = |a: &Option<String>| a.as_deref().and_then(address::domain);
+    Names {
+        their_domain: domain(&recipient.original).or_else(|| domain(&recipient.address)),
+        our_domain: domain(&ndr.original.from),
+        remote: recipient.remote.clone(),
+        ip: bracketed_ip(evidence),
+    }
+}
+
+/// The address in `[192.0.2.1]`: servers print the connecting IP that way.
+fn bracketed_ip(text: &str) -> Option<String> {
+    text.split('[')
+        .skip(1)
+        .filter_map(|rest| rest.split([']', ' ']).next())
+        .find(|word| word.parse::<std::net::IpAddr>().is_ok())
+        .map(Into::into)
+}
+
+fn ours(verdicts: &[Verdict<'_>], side: &Side) -> Option<Ours> {
+    if side.our_domains.is_empty() {
+        return None;
+    }
+    let sender = verdicts.iter().any(|v| side.is_ours(v.names.our_domain.as_ref()));
+    let recipient = verdicts.iter().any(|v| side.is_ours(v.names.their_domain.as_ref()));
+    match (sender, recipient) {
+        (true, true) => Some(Ours::Both),
+        (true, false) => Some(Ours::Sender),
+        (false, true) => Some(Ours::Recipient),
+        (false, false) => None,
+    }
+}
+
+/// An unknown address in our own domain is ours to mend: the sender can do nothing about our directory.
+fn turn_to_our_side(verdict: &mut Verdict<'_>, ours: Option<Ours>) {
+    let at_ours = matches!(ours, Some(Ours::Recipient | Ours::Both));
+    let unknown = matches!(verdict.cause.slug.as_str(), "dbeb_access_denied" | "recipient_not_found");
+    if at_ours && unknown && verdict.party == Party::Sender && verdict.then == Party::RecipientAdmin {
+        verdict.party = Party::RecipientAdmin;
+        verdict.then = Party::Sender;
+    }
+}
+
+static NO_CAUSE: Cause = Cause {
+    slug: String::new(),
+    party: Party::None,
+    then: Party::None,
+    title: String::new(),
+    why: String::new(),
+    first_move: String::new(),
+    next_moves: Vec::new(),
+    resend: Resend::NotNeeded,
+    resend_why: String::new(),
+    dont: None,
+    source: None,
+    read: None,
+};

@@ -1,0 +1,87 @@
+//! The names that sentences of the knowledge leave open: whose domain, whose admin, which server.
+
+/// What is known about the two sides of one failure. Host names only, validated; no addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub their_domain: Option<String>,
+    pub our_domain: Option<String>,
+    pub remote: Option<String>,
+    pub ip: Option<String>,
+}
+
+/// Fills the placeholders of `text`; what is not known becomes plain words.
+#[must_use]
+pub fn fill(text: &str, names: &Names) -> String {
+    if !text.contains('{') {
+        return text.to_string();
+    }
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let Some(close) = from.find('}') else {
+            out.push_str(from);
+            return out;
+        };
+        let (token, after) = from.split_at(close + 1);
+        match value(token, names) {
+            Some(word) if starts_sentence(&out) => capitalize(&mut out, &word),
+            Some(word) => out.push_str(&word),
+            None => out.push_str(token),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn value(token: &str, names: &Names) -> Option<String> {
+    let or = |known: &Option<String>, words: &str| known.clone().unwrap_or_else(|| words.into());
+    Some(match token {
+        "{their_domain}" => or(&names.their_domain, "the recipient's domain"),
+        "{our_domain}" => or(&names.our_domain, "the sender's domain"),
+        "{their_admin}" => match &names.their_domain {
+            Some(domain) => format!("{domain}'s mail admin"),
+            None => "the recipient's mail admin".into(),
+        },
+        "{our_admin}" => match &names.our_domain {
+            Some(domain) => format!("{domain}'s mail admin"),
+            None => "the sender's mail admin".into(),
+        },
+        "{remote}" => or(&names.remote, "the server that refused"),
+        "{ip}" => or(&names.ip, "the sending IP address"),
+        _ => return None,
+    })
+}
+
+fn starts_sentence(out: &str) -> bool {
+    let trimmed = out.trim_end();
+    trimmed.is_empty() || trimmed.len() < out.len() && trimmed.ends_with(['.', '!', '?'])
+}
+
+/// A name in front of a sentence: plain words get a capital, a host name stays as it is.
+fn capitalize(out: &mut String, word: &str) {
+    if word.starts_with("the ") {
+        out.push('T');
+        out.push_str(word.get(1..).unwrap_or_default());
+    } else {
+        out.push_str(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_what_is_known_and_says_the_rest_in_words() {
+        let names = Names {
+            their_domain: Some("example.org".into()),
+            ..Names::default()
+        };
+        assert_eq!(fill("Ask {their_admin}.", &names), "Ask example.org's mail admin.");
+        assert_eq!(fill("{our_domain} is listed.", &names), "The sender's domain is listed.");
+        assert_eq!(fill("{nobody} {", &names), "{nobody} {");
+    }
+}

@@ -1,0 +1,296 @@
+//! Which entry decides: provider, code and wordings of one reply looked up in the knowledge.
+
+use super::fold::Folded;
+use super::load::{About, Entry, Knowledge};
+use super::phrases::{Found, Role};
+use crate::code::{EnhancedCode, SmtpCode};
+
+/// How an entry came to decide, from the weakest. The order is the precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Digit,
+    Basic,
+    Subject,
+    /// A code that only one provider uses, where the provider is not known.
+    GuessedProviderCode,
+    Code,
+    ProviderCode,
+    /// Another provider's wording.
+    StrangerWords,
+    Words,
+    ProviderWords,
+    CodeWords,
+    ProviderCodeWords,
+}
+
+impl Tier {
+    /// Did wordings decide?
+    #[must_use]
+    pub fn by_words(self) -> bool {
+        self >= Tier::StrangerWords
+    }
+
+    /// Did nothing but the class of a code decide?
+    #[must_use]
+    pub fn by_class_only(self) -> bool {
+        self <= Tier::Subject
+    }
+}
+
+/// What is asked about one reply.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Query {
+    pub provider: Option<u32>,
+    pub code: Option<EnhancedCode>,
+    pub smtp: Option<SmtpCode>,
+}
+
+/// The entry that decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'k> {
+    pub entry: &'k Entry,
+    pub tier: Tier,
+    /// Where the deciding wording stands, in the original text.
+    pub at: Option<(usize, usize)>,
+    pub length: u32,
+}
+
+impl Knowledge {
+    /// The entry that decides about `text`, or `None` when nothing in it is known.
+    #[must_use]
+    pub fn decide<'k>(&'k self, query: Query, text: &Folded) -> Option<Decision<'k>> {
+        let found = self.phrases.scan(text);
+        self.decide_found(query, text, &found, |_| true)
+    }
+
+    /// The same over wordings found before, among the entries that `wanted` lets pass.
+    #[must_use]
+    pub fn decide_found<'k>(
+        &'k self,
+        query: Query,
+        text: &Folded,
+        found: &[Found],
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> Option<Decision<'k>> {
+        let by_words = self.best_by_words(query, found, &wanted);
+        let (entry, tier, hit) = match by_words {
+            Some((entry, tier, hit)) => (entry, tier, Some(hit)),
+            None => {
+                let (entry, tier) = self.by_code_alone(query)?;
+                if !wanted(entry) {
+                    return None;
+                }
+                (entry, tier, None)
+            }
+        };
+        let at = hit.and_then(|hit| {
+            let start = text.original(hit.start as usize)?;
+            let last = text.original((hit.end as usize).saturating_sub(1))?;
+            Some((start, last))
+        });
+        Some(Decision {
+            entry,
+            tier,
+            at,
+            length: hit.map_or(0, |h| h.length),
+        })
+    }
+
+    fn best_by_words(
+        &self,
+        query: Query,
+        found: &[Found],
+        wanted: &impl Fn(&Entry) -> bool,
+    ) -> Option<(&Entry, Tier, Found)> {
+        let mut best: Option<(&Entry, Tier, Found)> = None;
+        for hit in found {
+            for how in self.phrases.uses(hit) {
+                let Some(entry) = self.entries.get(how.owner as usize) else {
+                    continue;
+                };
+                let decides = match how.role {
+                    Role::Words => true,
+                    Role::All => entry.meaning.words.is_empty(),
+                    Role::Unless | Role::Ask | Role::Mark => false,
+                };
+                if !decides || !wanted(entry) {
+                    continue;
+                }
+                let Some(tier) = self.tier(query, entry) else {
+                    continue;
+                };
+                let better = best.is_none_or(|(_, other, other_hit)| {
+                    // A wording inside a longer one says less than the longer one, whatever its place in the folder.
+                    if other_hit.start <= hit.start && hit.end <= other_hit.end && other_hit.length > hit.length {
+                        return false;
+                    }
+                    if hit.start <= other_hit.start && other_hit.end <= hit.end && hit.length > other_hit.length {
+                        return true;
+                    }
+                    (tier, hit.length) > (other, other_hit.length)
+                });
+                if better && self.conditions_hold(how.owner, entry, found) {
+                    best = Some((entry, tier, *hit));
+                }
+            }
+        }
+        best
+    }
+
+    /// Do all of `all` stand there, and none of `unless`?
+    fn conditions_hold(&self, owner: u32, entry: &Entry, found: &[Found]) -> bool {
+        if entry.meaning.all.is_empty() && entry.meaning.unless.is_empty() {
+            return true;
+        }
+        let mut seen = vec![false; entry.meaning.all.len()];
+        for hit in found {
+            for how in self.phrases.uses(hit) {
+                if how.owner != owner {
+                    continue;
+                }
+                match how.role {
+                    Role::Unless => return false,
+                    Role::All => {
+                        if let Some(flag) = seen.get_mut(how.nth as usize) {
+                            *flag = true;
+                        }
+                    }
+                    Role::Words | Role::Ask | Role::Mark => {}
+                }
+            }
+        }
+        seen.into_iter().all(|s| s)
+    }
+
+    fn tier(&self, query: Query, entry: &Entry) -> Option<Tier> {
+        let code = query.code.is_some_and(|c| entry.is_about(c))
+            || query.smtp.is_some_and(|s| entry.about == About::Smtp(s));
+        if entry.meaning.with_code_only && !code {
+            return None;
+        }
+        Some(match (entry.provider, query.provider) {
+            (None, _) if code => Tier::CodeWords,
+            (None, _) => Tier::Words,
+            (Some(own), Some(speaker)) if own == speaker || self.is_kin(speaker, own) => {
+                if code {
+                    Tier::ProviderCodeWords
+                } else {
+                    Tier::ProviderWords
+                }
+            }
+            (Some(_), None) if code => Tier::CodeWords,
+            (Some(_), None) => Tier::Words,
+            (Some(_), Some(_)) => Tier::StrangerWords,
+        })
+    }
+
+    /// Do the wordings of `other` count as those of `speaker`?
+    fn is_kin(&self, speaker: u32, other: u32) -> bool {
+        let name = self.providers.get(other as usize).map(|p| &p.name);
+        self.providers
+            .get(speaker as usize)
+            .is_some_and(|p| p.kin.iter().any(|k| Some(k) == name))
+    }
+
+    fn by_code_alone(&self, query: Query) -> Option<(&Entry, Tier)> {
+        if let Some(code) = query.code {
+            for exact in [Some(code), code.twin()].into_iter().flatten() {
+                let known = self.defaults(exact);
+                if let Some(found) = self.pick_default(query, &known) {
+                    return Some(found);
+                }
+            }
+        }
+        self.by_class(query)
+    }
+
+    /// The entries without wordings for a code, exact ones before ranges.
+    fn defaults(&self, code: EnhancedCode) -> Vec<&Entry> {
+        let exact = self.by_code.get(&code).map_or(&[][..], Vec::as_slice);
+        exact
+            .iter()
+            .chain(&self.ranges)
+            .filter_map(|&id| self.entries.get(id as usize))
+            .filter(|e| e.meaning.words.is_empty() && e.meaning.all.is_empty())
+            .filter(|e| match e.about {
+                About::Range { lo, hi } => {
+                    (lo.class, lo.subject) == (code.class, code.subject)
+                        && (lo.detail..=hi).contains(&code.detail)
+                }
+                _ => true,
+            })
+            .collect()
+    }
+
+    fn pick_default<'k>(&self, query: Query, known: &[&'k Entry]) -> Option<(&'k Entry, Tier)> {
+        if let Some(speaker) = query.provider {
+            let own = known.iter().find(|e| e.provider == Some(speaker));
+            let kin = || {
+                known
+                    .iter()
+                    .find(|e| e.provider.is_some_and(|p| self.is_kin(speaker, p)))
+            };
+            if let Some(entry) = own.or_else(kin) {
+                return Some((entry, Tier::ProviderCode));
+            }
+        }
+        if let Some(entry) = known.iter().find(|e| e.provider.is_none()) {
+            return Some((entry, Tier::Code));
+        }
+        let first = known.first()?;
+        let alone = known.iter().all(|e| e.cause == first.cause);
+        (alone && query.provider.is_none()).then_some((first, Tier::GuessedProviderCode))
+    }
+
+    fn by_class(&self, query: Query) -> Option<(&Entry, Tier)> {
+        let class = query
+            .code
+            .map(|c| c.class)
+            .or_else(|| query.smtp.map(SmtpCode::class));
+        let mut best: Option<(&Entry, Tier)> = None;
+        for entry in self.classes.iter().filter_map(|&id| self.entries.get(id as usize)) {
+            if !entry.meaning.words.is_empty() {
+                continue;
+            }
+            let tier = match entry.about {
+                About::Subject(c, s) => query
+                    .code
+                    .filter(|code| code.class == c && code.subject == s)
+                    .map(|_| Tier::Subject),
+                About::Smtp(own) => (query.smtp == Some(own)).then_some(Tier::Basic),
+                About::Class(own) => (class == Some(own)).then_some(Tier::Digit),
+                About::Code(_) | About::Range { .. } | About::Words => None,
+            };
+            if let Some(tier) = tier
+                && best.is_none_or(|(_, other)| tier > other)
+            {
+                best = Some((entry, tier));
+            }
+        }
+        best
+    }
+
+    /// The provider that a reply gives away by its wording.
+    #[must_use]
+    pub fn provider_by_mark(&self, found: &[Found]) -> Option<u32> {
+        found
+            .iter()
+            .flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)))
+            .filter(|(how, _)| how.role == Role::Mark)
+            .max_by_key(|(_, length)| *length)
+            .map(|(how, _)| how.owner)
+    }
+
+    /// The question of the FAQ that a text asks: its index and file stem.
+    #[must_use]
+    pub fn question(&self, text: &str) -> Option<usize> {
+        let folded = Folded::new(text);
+        let found = self.phrases.scan(&folded);
+        found
+            .iter()
+            .flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)))
+            .filter(|(how, _)| how.role == Role::Ask)
+            .max_by_key(|(_, length)| *length)
+            .map(|(how, _)| how.owner as usize)
+    }
+}

@@ -1,0 +1,8 @@
+//! What is known about codes, wordings, providers, causes and questions: data in `knowledge/`, looked up here.
+
+pub mod check;
+pub mod entry;
+pub mod find;
+pub mod fold;
+pub mod load;
+pub mod phrases;

@@ -1,0 +1,129 @@
+//! Host names and IP addresses that a report prints: who wrote it, who refused.
+
+use std::net::IpAddr;
+
+use super::address::is_host;
+
+/// The host of a field such as `dns; mx.example.org. (192.0.2.1, …)`: its name, else its IP address.
+#[must_use]
+pub fn of_field(value: &str) -> Option<String> {
+    let value = super::dsn::without_type(value);
+    value.split([' ', '\t', ',', '(', ')', '[', ']', ':', ';', '<', '>']).find_map(token)
+}
+
+/// A word as a host name or an IP address. Names of one label count where they are all there is.
+fn token(word: &str) -> Option<String> {
+    let word = word.trim_matches(|c: char| matches!(c, '.' | ',' | ';' | '\'' | '"' | '[' | ']' | '(' | ')' | '<' | '>'));
+    if word.is_empty() {
+        return None;
+    }
+    let one_label = word.len() >= 2
+        && word.len() <= 63
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        && word.chars().any(|c| c.is_ascii_alphabetic());
+    (is_host(word) || is_ip(word) || one_label).then(|| word.to_string())
+}
+
+fn is_ip(word: &str) -> bool {
+    word.parse::<IpAddr>().is_ok()
+}
+
+/// A host name with a dot, or an IP address, from a word with punctuation around it.
+fn strict(word: &str) -> Option<String> {
+    let word = word.trim_start_matches(|c: char| matches!(c, '[' | '(' | '<' | '\'' | '"' | '*' | '`'));
+    let end = word
+        .find(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':')))
+        .unwrap_or(word.len());
+    let word = word.get(..end)?.trim_matches(['.', ':', '-']);
+    let word = match word.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.contains(':') => host,
+        _ => word,
+    };
+    let plausible = is_host(word)
+        && word.rsplit('.').next().is_some_and(|top| top.len() >= 2 && top.chars().all(|c| c.is_alphabetic() || c == '-') || top.starts_with("xn--"));
+    (plausible || is_ip(word)).then(|| word.to_string())
+}
+
+/// Words right before the name of the server that spoke, in lower case.
+const BEFORE: [&str; 22] = [
+    "host", "server", "at", "to", "by", "from", "relay", "mx", "with", "connect", "--", "mta", "contacting", "talking", "serveur", "servidor",
+    "an", "von", "di", "[fqdn", "is", "connected",
+];
+
+/// The server that is named as the speaker in `before`, the text that leads up to a reply. The last one counts.
+#[must_use]
+pub fn speaker(before: &str) -> Option<String> {
+    let mut best = None;
+    let mut previous = String::new();
+    let start = before.len().saturating_sub(600);
+    let start = (start..=before.len()).find(|i| before.is_char_boundary(*i)).unwrap_or(0);
+    let mut first = true;
+    for line in before.get(start..)?.lines() {
+        first = first && line.trim().is_empty();
+        for (nth, word) in line.split_whitespace().enumerate() {
+            let (head, name) = match word.split_once('=') {
+                Some((key, value)) if key.len() < 20 => (key.trim_start_matches('[').to_ascii_lowercase(), value),
+                _ => (previous.clone(), word),
+            };
+            if !name.contains('@')
+                && let Some(host) = strict(name)
+                && (BEFORE.contains(&head.as_str()) || matches!(head.as_str(), "relay" | "host") || nth == 0)
+                && !(head == "from" && line.trim_start().to_ascii_lowercase().starts_with("received"))
+            {
+                best = Some(host);
+            }
+            previous = word.trim_matches([',', ':', '(', '[', '{']).to_ascii_lowercase();
+        }
+        previous.clear();
+    }
+    best
+}
+
+/// The server that is named inside or right behind a reply: `[LastAttemptedServerName=…]`, `{FQDN=…}`, a name in square brackets at the end.
+#[must_use]
+pub fn inside(reply: &str) -> Option<String> {
+    for mark in ["LastAttemptedServerName=", "Last attempted server name=", "FQDN=", "OutboundProxyTargetHostName: "] {
+        if let Some((_, rest)) = reply.split_once(mark)
+            && let Some(host) = rest.split([']', '}', ' ', ';']).next().and_then(strict)
+        {
+            return Some(host);
+        }
+    }
+    let mut last = None;
+    let mut rest = reply;
+    while let Some((_, tail)) = rest.split_once('[') {
+        let name = tail.split([' ', ']', '=']).next().unwrap_or_default();
+        if is_host(name) && name.to_ascii_lowercase().ends_with(".outlook.com") {
+            last = Some(name.to_string());
+        }
+        rest = tail;
+    }
+    if last.is_some() {
+        return last;
+    }
+    // A server that signs its reply with its name, or greets with it.
+    let words: Vec<&str> = reply.split_whitespace().collect();
+    let signed = words.last().filter(|w| words.len() > 3 && words.iter().rev().nth(1) == Some(&"-") && w.contains('.'));
+    let greeted = words.get(1).filter(|w| w.split('.').count() >= 3);
+    signed.or(greeted).filter(|w| !w.contains(['@', '/'])).and_then(|w| strict(w)).filter(|h| !is_ip(h))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_server_that_spoke() {
+        for (before, expected) in [
+            ("<bob@example.org>: host mx.example.org[192.0.2.1] said: ", "mx.example.org"),
+            ("status=deferred (host mx2.example.org[192.0.2.1] refused to talk to me: ", "mx2.example.org"),
+            ("... while talking to mx3.example.org.:\n>>> DATA\n<<< ", "mx3.example.org"),
+            ("9/12/2023 10:38:18 AM - Server at mx4.example.org (2001:db8::1) returned '", "mx4.example.org"),
+            ("192.0.2.9 does not like recipient.\nRemote host said: ", "192.0.2.9"),
+            ("bob@example.org\nmx5.example.org\nRemote Server returned '", "mx5.example.org"),
+        ] {
+            assert_eq!(speaker(before).as_deref(), Some(expected), "{before}");
+        }
+        assert_eq!(speaker("The response was:\n"), None);
+    }
+}

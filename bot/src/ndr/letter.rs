@@ -1,0 +1,321 @@
+//! A message as transmitted (RFC 5322, MIME): which part is for people, which for machines, which is the message that came back.
+
+use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+
+use super::{Form, Ndr, address, dsn, fields, paste, plain};
+
+/// How deep reports inside forwarded messages are followed.
+const DEEPEST: usize = 6;
+
+/// Most bytes of words for people that are read; reports say what they say far earlier.
+const MOST_WORDS: usize = 256 * 1024;
+
+/// Is this the raw text of a message, with its headers?
+#[must_use]
+pub fn is_message(input: &[u8]) -> bool {
+    let head = input.get(..input.len().min(64 * 1024)).unwrap_or_default();
+    let (mut headers, mut telling) = (0, false);
+    for (index, line) in head.split(|b| matches!(b, b'\n' | b'\r')).enumerate() {
+        if index == 0 && line.starts_with(b"From ") {
+            continue;
+        }
+        if line.is_empty() {
+            if headers > 0 && head_ended(head, line) {
+                break;
+            }
+            continue;
+        }
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            continue;
+        }
+        let Ok(line) = std::str::from_utf8(line.get(..line.len().min(200)).unwrap_or_default()) else {
+            break;
+        };
+        let Some((name, _)) = fields::split(line) else {
+            break;
+        };
+        if name.contains(' ') {
+            break;
+        }
+        headers += 1;
+        telling |= ["received", "mime-version", "content-type", "message-id", "return-path", "delivered-to", "x-mailer"]
+            .iter()
+            .any(|n| n.eq_ignore_ascii_case(name));
+    }
+    headers >= 2 && telling
+}
+
+/// An empty piece between CR and LF is no empty line.
+fn head_ended(head: &[u8], at: &[u8]) -> bool {
+    let offset = at.as_ptr() as usize - head.as_ptr() as usize;
+    let before = offset.checked_sub(1).and_then(|i| head.get(i));
+    let here = head.get(offset);
+    !(before == Some(&b'\r') && here == Some(&b'\n'))
+}
+
+/// Reads a message; `depth` counts the messages around it.
+#[must_use]
+pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
+    // Old Macintosh line ends: MIME needs LF.
+    let converted: Vec<u8>;
+    let input = if !input.contains(&b'\n') && input.contains(&b'\r') {
+        converted = input.iter().map(|b| if *b == b'\r' { b'\n' } else { *b }).collect();
+        converted.as_slice()
+    } else {
+        input
+    };
+    let Some(message) = MessageParser::default().parse(input) else {
+        return plain::read(&paste::decode(input));
+    };
+    let mut parts = Parts::default();
+    collect(&message, input, &mut parts);
+    let forwarded = std::mem::take(&mut parts.nested);
+    let own = parts.read(&message);
+    if is_report(&own) || depth >= DEEPEST {
+        return own;
+    }
+    // A report that was forwarded as an attachment.
+    for inner in forwarded {
+        let found = read(&inner, depth + 1);
+        if is_report(&found) {
+            return found;
+        }
+    }
+    own
+}
+
+fn is_report(found: &[Ndr]) -> bool {
+    found.iter().any(|n| matches!(n.form, Form::DeliveryStatus | Form::Feedback) || n.form == Form::Report && n.recipients.iter().any(|r| r.reply.is_some() || r.status.is_some()))
+}
+
+/// The parts of one message, sorted by what they are for.
+#[derive(Default)]
+struct Parts {
+    words: String,
+    html: String,
+    status: String,
+    feedback: String,
+    headers: String,
+    disposition: bool,
+    calendar: bool,
+    nested: Vec<Vec<u8>>,
+}
+
+fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
+    for part in &message.parts {
+        let kind = part.content_type().map(|c| {
+            (
+                c.ctype().to_ascii_lowercase(),
+                c.subtype().unwrap_or_default().to_ascii_lowercase(),
+            )
+        });
+        let (main, sub) = kind.as_ref().map_or(("text", "plain"), |(a, b)| (a.as_str(), b.as_str()));
+        match (main, sub) {
+            ("message", "delivery-status" | "global-delivery-status") => {
+                parts.status.push_str(&text_of(&part.body));
+                parts.status.push_str("\n\n");
+                continue;
+            }
+            ("message", "feedback-report") => {
+                parts.feedback.push_str(&text_of(&part.body));
+                continue;
+            }
+            ("message", "disposition-notification" | "global-disposition-notification") => parts.disposition = true,
+            ("text", "calendar") => {
+                parts.calendar = true;
+                continue;
+            }
+            ("text", "rfc822-headers" | "global-headers") | ("message", "global-headers" | "partial" | "external-body") => {
+                parts.headers.push_str(&text_of(&part.body));
+                parts.headers.push('\n');
+                continue;
+            }
+            _ => {}
+        }
+        match &part.body {
+            PartType::Message(inner) => {
+                let raw = input.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default();
+                let bytes = if inner.raw_message.is_empty() { raw } else { inner.raw_message.as_ref() };
+                if parts.headers.is_empty() {
+                    parts.headers = head_of(bytes);
+                }
+                if parts.nested.len() < 8 {
+                    parts.nested.push(bytes.to_vec());
+                }
+            }
+            PartType::Text(text) if main == "text" || main == "message" || kind.is_none() => {
+                if text.contains("Final-Recipient:") && text.contains("Action:") && parts.status.is_empty() && text.trim_start().starts_with("Reporting-MTA:") {
+                    parts.status.push_str(text);
+                } else if parts.words.len() < MOST_WORDS {
+                    parts.words.push_str(text);
+                    parts.words.push('\n');
+                }
+            }
+            PartType::Html(html) if parts.html.len() < MOST_WORDS => parts.html.push_str(html),
+            PartType::Binary(bytes) | PartType::InlineBinary(bytes) if main == "message" && sub == "rfc822" => {
+                if parts.headers.is_empty() {
+                    parts.headers = head_of(bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn text_of(body: &PartType<'_>) -> String {
+    match body {
+        PartType::Text(text) | PartType::Html(text) => text.to_string(),
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => paste::decode(bytes).into_owned(),
+        PartType::Message(inner) => paste::decode(&inner.raw_message).into_owned(),
+        PartType::Multipart(_) => String::new(),
+    }
+}
+
+/// The header block of a raw message, as text.
+fn head_of(raw: &[u8]) -> String {
+    let end = raw
+        .windows(2)
+        .position(|w| w == b"\n\n")
+        .or_else(|| raw.windows(4).position(|w| w == b"\r\n\r\n"))
+        .unwrap_or(raw.len())
+        .min(64 * 1024);
+    paste::decode(raw.get(..end).unwrap_or_default()).into_owned()
+}
+
+impl Parts {
+    fn read(self, message: &Message<'_>) -> Vec<Ndr> {
+        let words = if self.words.trim().is_empty() && !self.html.is_empty() {
+            paste::html_to_text(&self.html)
+        } else {
+            self.words
+        };
+        let status = dsn::parse(&self.status);
+        let mut reports = plain::read(&words);
+        if status.recipients.is_empty() && reports.len() > 1 {
+            for report in &mut reports {
+                head(report, message);
+            }
+            return reports;
+        }
+        let mut ndr = reports.drain(..).next().unwrap_or_default();
+        if !reports.is_empty() || !status.recipients.is_empty() && !self.status.is_empty() {
+            ndr.doubts.clear();
+        }
+        head(&mut ndr, message);
+        plain::read_original(&self.headers, &mut ndr.original);
+        if let Some(reporting) = status.reporting {
+            ndr.generating = Some(reporting);
+        }
+        if !status.recipients.is_empty() {
+            ndr.recipients = plain::merge(status.recipients, std::mem::take(&mut ndr.recipients));
+            ndr.form = Form::DeliveryStatus;
+        } else if !self.feedback.is_empty() {
+            read_feedback(&self.feedback, &mut ndr);
+        } else if self.disposition {
+            ndr.form = Form::Disposition;
+        } else if self.calendar {
+            ndr.form = Form::Calendar;
+        } else if is_auto_reply(message) && ndr.form != Form::DeliveryStatus && !ndr.framed {
+            ndr.form = Form::AutoReply;
+        }
+        failed_header(&mut ndr, message);
+        if ndr.recipients.iter().all(|r| r.address.is_none()) && matches!(ndr.form, Form::Report | Form::DeliveryStatus | Form::Feedback) {
+            let to = ndr.original.to.clone();
+            if let Some(recipient) = ndr.recipients.first_mut() {
+                recipient.address = to;
+            } else if to.is_some() {
+                ndr.recipients.push(super::Recipient {
+                    address: to,
+                    ..super::Recipient::default()
+                });
+            }
+        }
+        vec![ndr]
+    }
+}
+
+/// `X-Failed-Recipients` (Exim, Gmail) names the recipients when nothing better does.
+fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
+    let Some(value) = message.header_raw("X-Failed-Recipients") else {
+        return;
+    };
+    let failed: Vec<String> = address::find(value).iter().filter_map(|at| value.get(at.start..at.end)).map(Into::into).collect();
+    if failed.is_empty() {
+        return;
+    }
+    if ndr.form == Form::Text || ndr.form == Form::AutoReply {
+        ndr.form = Form::Report;
+    }
+    ndr.framed = true;
+    if ndr.form == Form::DeliveryStatus && ndr.recipients.iter().any(|r| r.address.is_some()) {
+        return;
+    }
+    let known = |r: &super::Recipient| r.address.as_ref().is_some_and(|a| failed.iter().any(|f| f.eq_ignore_ascii_case(a)));
+    if ndr.recipients.iter().any(known) {
+        return;
+    }
+    match ndr.recipients.as_mut_slice() {
+        [one] => one.address = failed.first().cloned(),
+        _ => {
+            let reply = ndr.recipients.first().cloned().unwrap_or_default();
+            ndr.recipients = failed
+                .into_iter()
+                .map(|f| super::Recipient {
+                    address: Some(f),
+                    ..reply.clone()
+                })
+                .collect();
+        }
+    }
+}
+
+fn head(ndr: &mut Ndr, message: &Message<'_>) {
+    ndr.subject = message.subject().map(Into::into);
+    ndr.sender = address_of(message.from());
+    if ndr.original.from.is_none() {
+        ndr.original.from = address_of(message.to());
+    }
+}
+
+fn address_of(address: Option<&Address<'_>>) -> Option<String> {
+    address?.first()?.address().map(Into::into)
+}
+
+fn is_auto_reply(message: &Message<'_>) -> bool {
+    let says = |name: &'static str, words: &[&str]| {
+        message
+            .header_raw(name)
+            .is_some_and(|v| words.iter().any(|w| v.to_ascii_lowercase().contains(w)))
+    };
+    says("Auto-Submitted", &["auto-replied"])
+        || says("X-Autoreply", &["yes"])
+        || says("X-Auto-Reply", &[""])
+        || says("Precedence", &["auto_reply", "auto-reply"])
+        || says("X-Auto-Response-Suppress", &[""]) && matches!(message.header(HeaderName::InReplyTo), Some(HeaderValue::Text(_)))
+}
+
+/// The fields of an abuse report (RFC 5965 3).
+fn read_feedback(text: &str, ndr: &mut Ndr) {
+    ndr.form = Form::Feedback;
+    ndr.recipients.clear();
+    for line in text.lines() {
+        let Some((name, value)) = fields::split(line) else {
+            continue;
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "original-rcpt-to" | "redacted-address" | "removal-recipient" => {
+                if let Some(found) = address::first(value)
+                    && !ndr.recipients.iter().any(|r| r.address.as_deref() == Some(found))
+                {
+                    ndr.recipients.push(super::Recipient {
+                        address: Some(found.into()),
+                        ..super::Recipient::default()
+                    });
+                }
+            }
+            "original-mail-from" => ndr.original.from = address::first(value).map(Into::into),
+            "reporting-mta" => ndr.generating = super::hosts::of_field(value),
+            _ => {}
+        }
+    }
+}

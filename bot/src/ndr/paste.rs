@@ -1,0 +1,314 @@
+//! Pasted text made readable: character set, line ends, quote marks, links, HTML, and lines that were run together.
+
+use std::borrow::Cow;
+
+/// Text as the readers want it: LF line ends, nothing invisible, quote marks taken off.
+#[derive(Clone, Debug, Default)]
+pub struct Clean {
+    pub text: String,
+    /// For each line: was it quoted with `>`?
+    pub quoted: Vec<bool>,
+}
+
+/// Bytes as text: UTF-8, UTF-16 with or without its mark, ISO-2022-JP, Shift_JIS or EUC-JP where they fit, else Windows-1252.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(bytes) {
+        return encoding.decode(bytes).0;
+    }
+    if looks_utf16(bytes) {
+        return encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0;
+    }
+    if bytes.windows(3).any(|w| w == b"\x1b$B" || w == b"\x1b$@") {
+        return encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).0;
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::GB18030] {
+        let (text, _, broken) = encoding.decode(bytes);
+        if !broken && mostly_cjk(&text) {
+            return text;
+        }
+    }
+    if valid_share(bytes) {
+        return String::from_utf8_lossy(bytes);
+    }
+    encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0
+}
+
+/// Every second byte of the start is zero: UTF-16 without its mark, as some tools save it.
+fn looks_utf16(bytes: &[u8]) -> bool {
+    let head = bytes.get(..64.min(bytes.len())).unwrap_or_default();
+    head.len() >= 16 && head.iter().skip(1).step_by(2).filter(|b| **b == 0).count() * 2 >= head.len() - 4
+        && head.iter().step_by(2).all(|b| *b != 0)
+}
+
+fn mostly_cjk(text: &str) -> bool {
+    let (mut wide, mut odd) = (0, 0);
+    for c in text.chars().filter(|c| !c.is_ascii()).take(400) {
+        match u32::from(c) {
+            0x3000..=0x30FF | 0x4E00..=0x9FFF | 0xFF00..=0xFF5E => wide += 1,
+            _ => odd += 1,
+        }
+    }
+    wide >= 4 && odd * 4 <= wide
+}
+
+/// UTF-8 with a few broken characters, as a cut paste has.
+fn valid_share(bytes: &[u8]) -> bool {
+    let lossy = String::from_utf8_lossy(bytes);
+    let broken = lossy.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
+    let wide = lossy.chars().filter(|c| !c.is_ascii()).count();
+    broken * 3 <= wide
+}
+
+/// Cleans a text for reading.
+#[must_use]
+pub fn clean(text: &str) -> Clean {
+    let text = if is_html(text) { Cow::Owned(html_to_text(text)) } else { Cow::Borrowed(text) };
+    let text = if text.contains("&lt;") || text.contains("&amp;") || text.contains("&gt;") {
+        Cow::Owned(unescape(&text))
+    } else {
+        text
+    };
+    let mut clean = Clean {
+        text: String::with_capacity(text.len()),
+        quoted: Vec::new(),
+    };
+    let lines = text.split('\n').flat_map(|l| {
+        let l = l.strip_suffix('\r').unwrap_or(l);
+        l.split('\r')
+    });
+    for line in lines {
+        let (line, quoted) = unquote(line);
+        let line = visible(line);
+        let line = without_links(&line);
+        if line.len() > 60 {
+            split_run_together(&line, quoted, &mut clean);
+        } else {
+            push_line(&line, quoted, &mut clean);
+        }
+    }
+    if clean.text.ends_with('\n') {
+        clean.text.pop();
+    }
+    clean
+}
+
+fn push_line(line: &str, quoted: bool, clean: &mut Clean) {
+    clean.text.push_str(line);
+    clean.text.push('\n');
+    clean.quoted.push(quoted);
+}
+
+/// Takes quote marks off a line; the `>>>` and `<<<` of an SMTP transcript stay.
+fn unquote(line: &str) -> (&str, bool) {
+    let mut rest = line;
+    let mut quoted = false;
+    loop {
+        let trimmed = rest.trim_start_matches([' ', '\t']);
+        if rest.len() - trimmed.len() > 3 || !trimmed.starts_with('>') || is_transcript(trimmed) {
+            return (rest, quoted);
+        }
+        quoted = true;
+        rest = trimmed.get(1..).unwrap_or_default();
+        rest = rest.strip_prefix(' ').unwrap_or(rest);
+    }
+}
+
+fn is_transcript(line: &str) -> bool {
+    line.strip_prefix(">>>").is_some_and(|rest| {
+        let verb = rest.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+        matches!(verb.as_str(), "RCPT" | "MAIL" | "DATA" | "EHLO" | "HELO" | "QUIT" | "STARTTLS" | "RSET" | "AUTH" | ".")
+    })
+}
+
+/// The line without zero-width and direction characters and control characters; odd blanks become plain ones.
+fn visible(line: &str) -> Cow<'_, str> {
+    let odd = |c: char| {
+        c.is_control() && c != '\t'
+            || matches!(c, '\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{202a}'..='\u{202f}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{3000}' | '\u{ad}')
+    };
+    if !line.contains(odd) {
+        return Cow::Borrowed(line);
+    }
+    Cow::Owned(
+        line.chars()
+            .filter_map(|c| match c {
+                '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => Some(' '),
+                c if odd(c) => None,
+                c => Some(c),
+            })
+            .collect(),
+    )
+}
+
+/// Links that pasting leaves behind: `[a@b](mailto:a@b)`, `<mailto:a@b>`, `<mailto:a@b|a@b>`, `[host](http://host/)`.
+fn without_links(line: &str) -> Cow<'_, str> {
+    if !line.contains("](") && !line.contains("mailto:") && !line.contains("<http") {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['[', '<', 'm']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        if let Some(after) = from.strip_prefix("mailto:") {
+            rest = after;
+        } else if let Some((label, after)) = markdown_link(from) {
+            out.push_str(label);
+            rest = after;
+        } else if let Some((label, after)) = chat_link(from, &out) {
+            out.push_str(&label);
+            rest = after;
+        } else {
+            let length = from.chars().next().map_or(1, char::len_utf8);
+            out.push_str(from.get(..length).unwrap_or_default());
+            rest = from.get(length..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn markdown_link(from: &str) -> Option<(&str, &str)> {
+    let inner = from.strip_prefix('[')?;
+    let (label, after) = inner.split_once("](")?;
+    let (target, after) = after.split_once(')')?;
+    let plain = label.len() < 200 && !label.contains(['[', '\n']);
+    let link = target.starts_with("mailto:") || target.starts_with("http");
+    (plain && link).then_some((label, after))
+}
+
+/// `<mailto:a@b|label>` becomes the address; a `<mailto:a@b>` right behind the same address becomes nothing.
+fn chat_link<'t>(from: &'t str, before: &str) -> Option<(String, &'t str)> {
+    let inner = from.strip_prefix("<mailto:").or_else(|| from.strip_prefix("<http"))?;
+    let (target, after) = inner.split_once('>')?;
+    let label = target.split('|').next_back().unwrap_or_default();
+    if from.starts_with("<mailto:") {
+        let address = target.split(['|', '?']).next().unwrap_or_default();
+        if before.trim_end_matches(['>', ' ', ')']).ends_with(address) {
+            return Some((String::new(), after));
+        }
+        return Some((format!("<{address}>"), after));
+    }
+    target.contains('|').then(|| (label.to_string(), after))
+}
+
+/// Labels before which a line is broken where a paste has run several of them together.
+const LABELS: [&str; 22] = [
+    "Reporting-MTA:",
+    "Final-Recipient:",
+    "Original-Recipient:",
+    "Action:",
+    "Status:",
+    "Remote-MTA:",
+    "Diagnostic-Code:",
+    "Last-Attempt-Date:",
+    "Arrival-Date:",
+    "Received-From-MTA:",
+    "X-Postfix-Queue-ID:",
+    "X-Postfix-Sender:",
+    "X-Failed-Recipients:",
+    "Diagnostic information for administrators:",
+    "Generating server:",
+    "Receiving server:",
+    "Original message headers:",
+    "Original Message Headers",
+    "Original Message Details",
+    "More Info for Email Admins",
+    "How to Fix It",
+    "The response from the remote server was:",
+];
+
+/// A long line with labels in its middle becomes a line for each.
+fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
+    let mut cuts: Vec<usize> = LABELS
+        .iter()
+        .flat_map(|label| line.match_indices(label))
+        .map(|(at, _)| at)
+        .filter(|&at| at > 0 && line.get(..at).is_some_and(|b| b.ends_with([' ', '\t', ')', '.', '>'])))
+        .collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut start = 0;
+    for cut in cuts {
+        push_line(line.get(start..cut).unwrap_or_default().trim_end(), quoted, clean);
+        start = cut;
+    }
+    push_line(line.get(start..).unwrap_or_default(), quoted, clean);
+}
+
+fn is_html(text: &str) -> bool {
+    if !text.contains('<') {
+        return false;
+    }
+    let mut seen = 0;
+    for mark in ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"] {
+        let bytes = mark.as_bytes();
+        if text.as_bytes().windows(bytes.len()).any(|w| w.eq_ignore_ascii_case(bytes)) {
+            seen += 1;
+        }
+    }
+    seen >= 2
+}
+
+/// HTML as text, a line for each block and table cell.
+#[must_use]
+pub fn html_to_text(html: &str) -> String {
+    let mut spaced = String::with_capacity(html.len() + html.len() / 8);
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        spaced.push_str(before);
+        let name: String = tag
+            .chars()
+            .skip(1)
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '/')
+            .take(8)
+            .collect::<String>()
+            .to_ascii_lowercase();
+        if matches!(name.as_str(), "td" | "th" | "tr" | "/tr" | "li" | "dt" | "dd" | "pre" | "/pre" | "blockquo" | "h1" | "h2" | "h3" | "table") {
+            spaced.push_str("<br>");
+        }
+        spaced.push('<');
+        rest = tag.get(1..).unwrap_or_default();
+    }
+    spaced.push_str(rest);
+    mail_parser::decoders::html::html_to_text(&spaced)
+}
+
+fn unescape(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&nbsp;", " ")
+        .replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cleans_what_pasting_leaves_behind() {
+        for (pasted, expected) in [
+            ("> > 550 no\r\n> such", "550 no\nsuch"),
+            ("* [a@example.org](mailto:a@example.org)", "* a@example.org"),
+            ("a@example.org (a@example.org)<mailto:a@example.org>", "a@example.org (a@example.org)"),
+            ("<mailto:a@example.org|a@example.org>: 550", "<a@example.org>: 550"),
+            (">>> RCPT To:<a@example.org>", ">>> RCPT To:<a@example.org>"),
+            ("&lt;a@example.org&gt; 550", "<a@example.org> 550"),
+            ("zero\u{200b}width\u{202e}", "zerowidth"),
+        ] {
+            assert_eq!(clean(pasted).text, expected, "{pasted}");
+        }
+        let run = "said no  Final-Recipient: rfc822; a@example.org Action: failed Status: 5.1.1 Remote-MTA: dns; mx";
+        assert_eq!(clean(run).text.lines().count(), 5);
+        let html = "<html><body><p>One</p><table><tr><td>a</td><td>b</td></tr></table></body></html>";
+        let text = clean(html).text;
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>(), ["One", "a", "b"]);
+    }
+}

@@ -1,0 +1,739 @@
+//! Reports in words and pasted text: which lines name recipients, which hold replies, where the returned message starts.
+
+use super::address::{self, alone, before_colon};
+use super::frames::{self, Opening};
+use super::paste::{self, Clean};
+use super::reply::{self, Reply};
+use super::{Form, Ndr, Original, Recipient, dsn, fields, hosts, log, unwrap};
+
+/// Reads a text as pasted. Several reports in one paste come as several.
+#[must_use]
+pub fn read(text: &str) -> Vec<Ndr> {
+    let clean = paste::clean(text);
+    segments(&clean)
+        .into_iter()
+        .map(|(from, to)| read_lines(&clean, from, to))
+        .collect()
+}
+
+/// Where each report of a paste starts and ends, in lines: a second opening of the same kind starts another one.
+fn segments(clean: &Clean) -> Vec<(usize, usize)> {
+    let mut starts = vec![0];
+    let mut seen: Vec<Opening> = Vec::new();
+    let mut lines = 0;
+    let mut last_header = 0;
+    for (index, line) in clean.text.split('\n').enumerate() {
+        lines = index + 1;
+        let lower = line.to_lowercase();
+        if lower.starts_with("from:") || lower.starts_with("return-path:") {
+            last_header = index;
+        }
+        let Some(kind) = frames::opening(&lower) else {
+            continue;
+        };
+        if seen.contains(&kind) && seen.first() == Some(&kind) && kind != Opening::Google2 {
+            let start = if index - last_header < 12 && last_header > *starts.last().unwrap_or(&0) {
+                last_header
+            } else {
+                index
+            };
+            starts.push(start);
+            seen.clear();
+        }
+        seen.push(kind);
+    }
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines]).collect();
+    starts.into_iter().zip(ends).take(50).collect()
+}
+
+/// How surely a line names a recipient.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Strength {
+    /// An address that stands somewhere.
+    Mentioned,
+    /// A sentence about a delivery names it.
+    Sentence,
+    /// A field or a block of the report is about it.
+    Block,
+}
+
+struct Named {
+    /// Byte offset in the report's words, right behind the address.
+    at: usize,
+    strength: Strength,
+    recipient: Recipient,
+}
+
+/// Collects while the lines are walked.
+#[derive(Default)]
+struct Walk {
+    ndr: Ndr,
+    words: String,
+    fields: String,
+    named: Vec<Named>,
+    /// Addresses that are certainly not the recipient.
+    senders: Vec<String>,
+    in_fields: bool,
+    in_returned: bool,
+    returned_body: bool,
+    headers: String,
+    replies_quoted: Vec<bool>,
+    /// Quoted or not, for each line of `words`.
+    quoted: Vec<bool>,
+    expect_host: bool,
+}
+
+fn read_lines(clean: &Clean, from: usize, to: usize) -> Ndr {
+    let mut walk = Walk::default();
+    let mut head = true;
+    let lines: Vec<&str> = clean.text.split('\n').skip(from).take(to - from).collect();
+    for (index, line) in lines.iter().enumerate() {
+        let quoted = clean.quoted.get(from + index).copied().unwrap_or(false);
+        if head {
+            match fields::split(line) {
+                Some((name, value)) if fields::is_header(line) => {
+                    walk.own_header(name, value);
+                    walk.push_words(line, quoted);
+                    continue;
+                }
+                _ if line.trim().is_empty() && index < 2 => continue,
+                _ if line.starts_with([' ', '\t']) && index > 0 && !line.trim().is_empty() => {
+                    // A folded header, or the indented start of a report.
+                    if lines.get(index - 1).is_some_and(|l| fields::is_header(l)) && walk.ndr.subject.is_some() {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            head = false;
+        }
+        walk.line(line, lines.get(index + 1).copied().unwrap_or_default(), quoted);
+    }
+    walk.finish()
+}
+
+impl Walk {
+    fn push_words(&mut self, line: &str, quoted: bool) {
+        self.words.push_str(line);
+        self.words.push('\n');
+        self.quoted.push(quoted);
+    }
+
+    fn own_header(&mut self, name: &str, value: &str) {
+        match name.to_ascii_lowercase().as_str() {
+            "subject" => self.ndr.subject = Some(value.to_string()),
+            "from" | "sender" => {
+                self.ndr.sender = Some(value.to_string());
+                self.senders.extend(address::first(value).map(Into::into));
+            }
+            "return-path" => self.senders.extend(address::first(value).map(Into::into)),
+            "to" => self.ndr.original.from = address::first(value).map(Into::into),
+            "x-failed-recipients" => self.failed_recipients(value),
+            _ => {}
+        }
+    }
+
+    fn failed_recipients(&mut self, value: &str) {
+        for at in address::find(value) {
+            if let Some(found) = value.get(at.start..at.end) {
+                self.name(found, Strength::Sentence, self.words.len());
+            }
+        }
+    }
+
+    fn name(&mut self, address: &str, strength: Strength, at: usize) {
+        self.named.push(Named {
+            at,
+            strength,
+            recipient: Recipient {
+                address: Some(address.to_string()),
+                ..Recipient::default()
+            },
+        });
+    }
+
+    fn line(&mut self, line: &str, next: &str, quoted: bool) {
+        let trimmed = line.trim();
+        if fields::is_field(line) && !trimmed.to_ascii_lowercase().starts_with("generating server") && !trimmed.to_ascii_lowercase().starts_with("message rejected") {
+            if trimmed.to_ascii_lowercase().starts_with("status:") && !self.in_fields && !next_is_field(next) && self.fields.is_empty() {
+                // "Status: 5.1.1" alone in a sentence's place is a code in words.
+                self.push_words(line, quoted);
+                return;
+            }
+            self.in_fields = true;
+            self.in_returned = false;
+            self.field_line(line, quoted);
+            return;
+        }
+        if self.in_fields {
+            if trimmed.is_empty() {
+                self.in_fields = false;
+                self.fields.push('\n');
+                return;
+            }
+            if !fields::is_header(line) && !starts_anew(line) {
+                self.fields.push(' ');
+                self.fields.push_str(trimmed);
+                self.fields.push('\n');
+                return;
+            }
+            self.in_fields = false;
+            self.fields.push('\n');
+        }
+        let lower = line.to_lowercase();
+        let opening = frames::opening(&lower);
+        if self.in_returned && opening.is_none() && frames::generating_label(&lower).is_none() {
+            self.returned_line(line);
+            return;
+        }
+        if frames::returned_follows(&lower) && (next.trim().is_empty() || fields::is_header(next) || lower.starts_with('-') || self.ndr.framed) {
+            self.in_returned = true;
+            self.returned_body = false;
+            return;
+        }
+        if starts_headers(line, next) {
+            self.in_returned = true;
+            self.returned_body = false;
+            self.returned_line(line);
+            return;
+        }
+        self.in_returned = false;
+        self.ndr.framed |= opening.is_some() || frames::is_sign(&lower);
+        self.report_line(line, &lower, quoted);
+    }
+
+    fn field_line(&mut self, line: &str, quoted: bool) {
+        let trimmed = line.trim();
+        if let Some((name, value)) = fields::split(trimmed)
+            && name.eq_ignore_ascii_case("x-failed-recipients")
+        {
+            self.failed_recipients(value);
+            return;
+        }
+        self.replies_quoted.push(quoted);
+        self.fields.push_str(trimmed);
+        self.fields.push('\n');
+    }
+
+    fn returned_line(&mut self, line: &str) {
+        if self.returned_body {
+            return;
+        }
+        if line.trim().is_empty() {
+            self.returned_body = !self.headers.is_empty();
+            return;
+        }
+        if self.headers.len() < 64 * 1024 {
+            self.headers.push_str(line);
+            self.headers.push('\n');
+        }
+    }
+
+    fn report_line(&mut self, line: &str, lower: &str, quoted: bool) {
+        let start = self.words.len();
+        if self.expect_host && !line.trim().is_empty() {
+            self.expect_host = false;
+            self.ndr.generating = hosts::of_field(line);
+        }
+        if let Some(at) = frames::generating_label(lower) {
+            match line.get(at..).map(str::trim) {
+                Some(rest) if !rest.is_empty() => {
+                    let word = rest.split_whitespace().next().unwrap_or_default();
+                    self.ndr.generating = self.ndr.generating.take().or_else(|| hosts::of_field(word));
+                }
+                _ => self.expect_host = self.ndr.generating.is_none(),
+            }
+            self.ndr.framed = true;
+        }
+        for words in frames::AT_HOST {
+            if self.ndr.generating.is_none()
+                && let Some(at) = lower.find(words)
+            {
+                let word = line.get(at + words.len()..).and_then(|r| r.split([' ', ',', ']']).next());
+                self.ndr.generating = word.and_then(hosts::of_field);
+            }
+        }
+        self.recipients_of(line, lower, start);
+        self.push_words(line, quoted);
+    }
+
+    /// Which recipients does the line name?
+    fn recipients_of(&mut self, line: &str, lower: &str, start: usize) {
+        if !line.contains('@') {
+            return;
+        }
+        if let Some(entry) = log::parse(line) {
+            self.senders.extend(entry.sender);
+            self.ndr.framed = true;
+            self.named.push(Named {
+                at: start + entry.reply_from,
+                strength: Strength::Block,
+                recipient: entry.recipient,
+            });
+            return;
+        }
+        if is_sender_line(lower) {
+            self.senders.extend(address::first(line).map(Into::into));
+            return;
+        }
+        if let Some((found, rest)) = before_colon(line) {
+            let at = start + line.len() - rest.len();
+            self.name(found, Strength::Block, at.min(start + line.len()));
+            self.original_of(line);
+            return;
+        }
+        if let Some(found) = alone(line) {
+            self.name(found, Strength::Block, start + line.len());
+            return;
+        }
+        let all = address::find(line);
+        let Some(first) = all.first() else { return };
+        let Some(found) = line.get(first.start..first.end) else {
+            return;
+        };
+        let before = line.get(..first.start).unwrap_or_default();
+        let after = line.get(first.end..).unwrap_or_default();
+        let label = before.trim().trim_end_matches(['<', '(', '[', ' ']).to_lowercase();
+        let dated = before.trim_matches(['<', ' ', '\t', '*', '-']).is_empty() && after.len() < 48 && after.bytes().filter(u8::is_ascii_digit).count() >= 4;
+        let paren = before.trim_matches(['<', ' ', '\t', '*', '-']).is_empty() && after.trim_start_matches(['>', ' ', '\t']).starts_with('(') && !after.contains("expanded from");
+        let spoken = before.trim_matches(['<', ' ', '\t', '*', '-']).is_empty() && after.trim_start_matches(['>', ' ', '\t']).to_lowercase().starts_with("host ");
+        if is_recipient_label(&label) || dated || paren || spoken {
+            self.name(found, Strength::Block, start + first.end);
+        } else if lower.contains("expanded from") || lower.contains("generated from") {
+            self.original_of(line);
+        } else if speaks_of_delivery(lower) {
+            for at in all.iter().take(20) {
+                if let Some(found) = line.get(at.start..at.end) {
+                    self.name(found, Strength::Sentence, start + at.end);
+                }
+            }
+        } else {
+            for at in all.iter().take(20) {
+                if let Some(found) = line.get(at.start..at.end) {
+                    self.name(found, Strength::Mentioned, start + at.end);
+                }
+            }
+        }
+    }
+
+    /// `(expanded from <root>)`, `(generated from a@example.org)`: the address before expansion.
+    fn original_of(&mut self, line: &str) {
+        let Some(at) = ["expanded from", "generated from"].iter().find_map(|w| line.find(w).map(|i| i + w.len())) else {
+            return;
+        };
+        let rest = line.get(at..).unwrap_or_default();
+        if let (Some(found), Some(last)) = (address::first(rest), self.named.last_mut()) {
+            last.recipient.original = Some(found.to_string());
+        }
+    }
+
+    fn finish(mut self) -> Ndr {
+        let status = dsn::parse(&self.fields);
+        self.ndr.generating = self.ndr.generating.take().or(status.reporting);
+        read_original(&self.headers, &mut self.ndr.original);
+        self.senders.extend(status.sender);
+        self.senders.extend(self.ndr.original.from.clone());
+        let from_fields = status.recipients.iter().any(|r| r.address.is_some() || r.reply.is_some() || r.status.is_some());
+        let replies = reply::find(&self.words);
+        let spoken = self.attach(&replies);
+        self.ndr.recipients = merge(status.recipients, spoken);
+        self.ndr.form = if from_fields {
+            Form::DeliveryStatus
+        } else if self.ndr.framed || !replies.is_empty() || self.ndr.recipients.iter().any(|r| r.reply.is_some()) {
+            Form::Report
+        } else {
+            Form::Text
+        };
+        self.ndr.only_quoted = self.only_quoted(&replies);
+        if self.ndr.original.from.is_none() {
+            self.ndr.original.from = self.senders.iter().find(|s| !is_daemon(s)).cloned();
+        }
+        let words = self.words.trim_end().len();
+        self.ndr.prose = without(&self.words, &replies);
+        self.words.truncate(words);
+        self.ndr.text = self.words;
+        self.ndr
+    }
+
+    /// Do all replies stand in quoted lines, below words that are not quoted?
+    fn only_quoted(&self, replies: &[Reply]) -> bool {
+        let line_of = |offset: usize| self.words.get(..offset).map_or(0, |t| t.matches('\n').count());
+        let unquoted_words = self
+            .words
+            .split('\n')
+            .zip(&self.quoted)
+            .take_while(|(_, quoted)| !**quoted)
+            .any(|(line, _)| line.split_whitespace().count() > 3);
+        let all = replies
+            .iter()
+            .map(|r| self.quoted.get(line_of(r.start)).copied().unwrap_or(false))
+            .chain(self.replies_quoted.iter().copied());
+        let mut any = false;
+        let every = all.fold(true, |every, quoted| {
+            any = true;
+            every && quoted
+        });
+        any && every && unquoted_words
+    }
+
+    /// Gives each reply to the recipients that stand before it.
+    fn attach(&mut self, replies: &[Reply]) -> Vec<Recipient> {
+        let mut named = std::mem::take(&mut self.named);
+        named.retain(|n| self.is_recipient(n));
+        let strongest = named.iter().map(|n| n.strength).max();
+        named.retain(|n| Some(n.strength) == strongest);
+        if strongest == Some(Strength::Mentioned) {
+            if !self.ndr.framed && replies.is_empty() {
+                return Vec::new();
+            }
+            named.truncate(20);
+        }
+        let spans: Vec<(usize, usize)> = replies.iter().map(|r| (r.start, r.end)).collect();
+        if strongest != Some(Strength::Block) {
+            // An address inside a reply is the recipient's more often than not, one outside is better.
+            let outside = |n: &Named| !spans.iter().any(|(s, e)| n.at > *s && n.at <= *e);
+            if named.iter().any(outside) {
+                named.retain(outside);
+            }
+        }
+        let mut group: Vec<usize> = Vec::new();
+        let mut out: Vec<Recipient> = Vec::new();
+        let mut loose: Vec<Recipient> = Vec::new();
+        let mut closed = true;
+        let mut behind = 0;
+        let mut next_reply = 0;
+        let ends: Vec<usize> = named.iter().map(|n| n.at).chain([usize::MAX]).collect();
+        for (index, end) in ends.iter().enumerate() {
+            while let Some(reply) = replies.get(next_reply).filter(|r| r.start < *end) {
+                let mut heard = Recipient::default();
+                heard.take_reply(self.words.get(reply.start..reply.end).unwrap_or_default());
+                heard.remote = self.speaker(behind.min(reply.start), reply);
+                self.give(heard, &group, &mut out, &mut loose);
+                closed = true;
+                behind = reply.end;
+                next_reply += 1;
+            }
+            let Some(one) = named.get(index) else { break };
+            let at = out.iter().position(|r| same_address(r, &one.recipient));
+            if closed || self.says_something(behind, one.at) {
+                self.keep_words(&group, &mut out, behind, one.at);
+                group.clear();
+                closed = false;
+            }
+            behind = one.at;
+            match at {
+                Some(at) => {
+                    if let Some(known) = out.get_mut(at) {
+                        known.action = known.action.or(one.recipient.action);
+                    }
+                    group.push(at);
+                }
+                None => {
+                    group.push(out.len());
+                    out.push(one.recipient.clone());
+                }
+            }
+        }
+        if !closed {
+            self.keep_words(&group, &mut out, behind, self.words.len());
+        }
+        if let Some(first) = loose.first() {
+            for recipient in out.iter_mut().filter(|r| r.code.is_none() && r.smtp.is_none()) {
+                recipient.reply = first.reply.clone();
+                recipient.code = first.code;
+                recipient.smtp = first.smtp;
+                recipient.remote = recipient.remote.take().or_else(|| first.remote.clone());
+            }
+        }
+        if out.is_empty() {
+            loose.dedup_by(|a, b| a.reply == b.reply);
+            return loose;
+        }
+        out
+    }
+
+    /// A reply goes to each recipient of the group that has none yet; later ones only add what is missing.
+    fn give(&self, heard: Recipient, group: &[usize], out: &mut [Recipient], loose: &mut Vec<Recipient>) {
+        if group.is_empty() {
+            loose.push(heard);
+            return;
+        }
+        for &index in group {
+            let Some(recipient) = out.get_mut(index) else {
+                continue;
+            };
+            let weak = recipient.code.is_none() && recipient.smtp.is_none();
+            let bare = recipient.smtp.is_none() && heard.smtp.is_some() && recipient.code == heard.code;
+            if weak || bare {
+                recipient.reply.clone_from(&heard.reply);
+                recipient.code = heard.code;
+                recipient.smtp = heard.smtp;
+                recipient.remote = recipient.remote.take().or_else(|| heard.remote.clone());
+            } else if recipient.remote.is_none() || recipient.remote == self.ndr.generating {
+                recipient.remote = heard.remote.clone().or(recipient.remote.take());
+            }
+        }
+    }
+
+    fn speaker(&self, from: usize, reply: &Reply) -> Option<String> {
+        let before = self.words.get(from..reply.start).unwrap_or_default();
+        let text = self.words.get(reply.start..reply.end).unwrap_or_default();
+        let rest = self.words.get(reply.end..).unwrap_or_default();
+        let after = rest.lines().next().unwrap_or_default();
+        hosts::speaker(before)
+            .or_else(|| rejected_by(&self.words))
+            .or_else(|| hosts::inside(text))
+            .or_else(|| hosts::inside(after))
+    }
+
+    /// Are there words between two recipients, so that the first one's block has ended?
+    fn says_something(&self, from: usize, to: usize) -> bool {
+        let between = self.words.get(from..to).unwrap_or_default();
+        let mut words = 0;
+        for word in between.split_whitespace() {
+            if !word.contains('@') && word.chars().filter(|c| c.is_alphabetic()).count() >= 2 {
+                words += 1;
+            }
+        }
+        words >= 3
+    }
+
+    /// What stands behind a recipient without a code is kept as its reply: the rest of the line and the lines of its block.
+    fn keep_words(&self, group: &[usize], out: &mut [Recipient], from: usize, to: usize) {
+        let text = self.words.get(from..to).unwrap_or_default();
+        let text = text.trim_start_matches(['>', ']', ')', ':', ' ']);
+        let mut said = String::new();
+        for line in text.split('\n') {
+            let line = line.trim();
+            if line.is_empty() {
+                if said.is_empty() {
+                    continue;
+                }
+                break;
+            }
+            if line.starts_with("---") || line.contains('@') && alone(line).is_some() {
+                break;
+            }
+            if said.len() < 600 {
+                said.push_str(line);
+                said.push(' ');
+            }
+        }
+        let said = said.trim();
+        if said.split_whitespace().count() < 2 {
+            return;
+        }
+        for &index in group {
+            if let Some(recipient) = out.get_mut(index)
+                && recipient.reply.is_none()
+            {
+                recipient.take_reply(said);
+                recipient.remote = recipient.remote.take().or_else(|| hosts::speaker(said));
+            }
+        }
+    }
+
+    fn is_recipient(&self, named: &Named) -> bool {
+        let Some(address) = named.recipient.address.as_deref() else {
+            return true;
+        };
+        let known_sender = self.senders.iter().any(|s| s.eq_ignore_ascii_case(address));
+        match named.strength {
+            Strength::Block => true,
+            Strength::Sentence => !known_sender && !is_daemon(address),
+            Strength::Mentioned => !known_sender && !is_daemon(address) && !is_machine_made(address),
+        }
+    }
+}
+
+/// The words without the replies.
+fn without(words: &str, replies: &[Reply]) -> String {
+    let mut prose = String::with_capacity(words.len());
+    let mut from = 0;
+    for reply in replies {
+        prose.push_str(words.get(from..reply.start).unwrap_or_default());
+        from = reply.end;
+    }
+    prose.push_str(words.get(from..).unwrap_or_default().trim_end());
+    prose
+}
+
+fn next_is_field(next: &str) -> bool {
+    fields::is_field(next) || next.starts_with([' ', '\t'])
+}
+
+/// Does a line end the fields before it though no blank line stands between?
+fn starts_anew(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    line.starts_with("---") || frames::opening(&lower).is_some() || frames::generating_label(&lower).is_some()
+}
+
+/// Headers that only a returned message has; one of them with a header behind it starts one.
+fn starts_headers(line: &str, next: &str) -> bool {
+    let Some((name, _)) = fields::split(line) else {
+        return false;
+    };
+    let telling = ["received", "return-path", "dkim-signature", "message-id", "mime-version", "arc-seal", "x-google-dkim-signature", "x-received", "delivered-to"]
+        .iter()
+        .any(|n| n.eq_ignore_ascii_case(name));
+    telling && (fields::is_header(next) || next.starts_with([' ', '\t']))
+}
+
+fn is_sender_line(lower: &str) -> bool {
+    let line = lower.trim_start_matches([' ', '\t', '*', '>']);
+    ["from:", "sender:", "von:", "de:", "da:", "van:", "od:", "från:", "fra:", "sender address", "absender", "reply-to:", "return-path:", "expéditeur", "remitente", "remetente", "mittente", "发件人", "寄件者", "差出人", "errors-to:", "mail from:", ">>> mail from"]
+        .iter()
+        .any(|label| line.starts_with(label))
+}
+
+/// Words of a label before a recipient's address, in lower case.
+fn is_recipient_label(label: &str) -> bool {
+    if !label.ends_with([':', '\u{ff1a}']) && !label.ends_with("to") {
+        return false;
+    }
+    ["recipient", "empfänger", "destinat", "收件人", "受信者", "宛先", "收件者", "получател", "ontvanger", "mottagare", "odbiorc", "unknown user", "failed address", "final-recipient", "invalid address", "undeliverable to", "rcpt to", "user unknown", "failed to deliver to", "unable to deliver to", "error delivering to"]
+        .iter()
+        .any(|word| label.contains(word))
+}
+
+/// Does a sentence with an address in it speak of a delivery?
+fn speaks_of_delivery(lower: &str) -> bool {
+    let about = ["deliver", "couldn't be", "couldn\u{2019}t be", "wasn't found", "wasn\u{2019}t found", "undeliverable", "rcpt to:", "message to", "mail to", "failed for", "recipient", "user unknown", "unknown user", "could not be sent", "not found", "zugestellt", "nachricht an", "message à", "remis à", "mensaje a", "entregar", "messaggio", "recapit", "consegna", "mensagem", "bericht", "bezorgd", "меддел", "meddelande", "доставлен", "doręcz", "is blocked", "couldn't send", "rejected", "inbox", "was blocked", "reach", "failed address", "投递失败", "メール"];
+    about.iter().any(|word| lower.contains(word)) && !lower.contains("send mail to") && !lower.contains("contact ") && !lower.contains("forward this")
+}
+
+fn is_daemon(address: &str) -> bool {
+    let local = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(local.as_str(), "postmaster" | "mailer-daemon" | "mailerdaemon" | "no-reply" | "noreply" | "do-not-reply" | "support" | "abuse" | "delist" | "helpdesk" | "mailadmin")
+}
+
+/// Message-IDs and envelope senders made by programs look like addresses.
+fn is_machine_made(address: &str) -> bool {
+    let local = address.split('@').next().unwrap_or_default();
+    local.len() > 30 && local.bytes().filter(u8::is_ascii_digit).count() > 10
+        || local.to_ascii_lowercase().starts_with("prvs=")
+        || local.contains("bounces")
+}
+
+fn rejected_by(words: &str) -> Option<String> {
+    for line in words.lines() {
+        let lower = line.to_lowercase();
+        for label in ["message rejected by:", "organization rejected your message:"] {
+            if let Some(at) = lower.find(label) {
+                return line.get(at + label.len()..).and_then(hosts::of_field);
+            }
+        }
+        for words in [" rejected your message to the following", " gave this error:"] {
+            if let Some(at) = lower.find(words) {
+                return line.get(..at).and_then(|l| hosts::of_field(l.rsplit(' ').next()?));
+            }
+        }
+    }
+    None
+}
+
+/// Headers of the returned message, as text.
+pub fn read_original(headers: &str, original: &mut Original) {
+    let mut unfolded: Vec<(String, String)> = Vec::new();
+    for line in headers.lines() {
+        if line.starts_with([' ', '\t']) {
+            if let Some((_, value)) = unfolded.last_mut().filter(|(_, v)| v.len() < 4000) {
+                value.push(' ');
+                value.push_str(line.trim());
+            }
+        } else if let Some((name, value)) = fields::split(line) {
+            unfolded.push((name.to_ascii_lowercase(), value.to_string()));
+        }
+        if unfolded.len() > 300 {
+            break;
+        }
+    }
+    for (name, value) in unfolded {
+        match name.as_str() {
+            "from" => original.from = address::first(&value).map(Into::into).or(original.from.take()),
+            "to" if original.to.is_none() => original.to = address::first(&value).map(Into::into),
+            "subject" if original.subject.is_none() => original.subject = Some(value),
+            "message-id" if original.message_id.is_none() => original.message_id = Some(value.trim_matches(['<', '>']).into()),
+            "received-spf" if original.received_spf.is_none() => {
+                original.received_spf = value.split([' ', ';', '(']).next().map(str::to_ascii_lowercase);
+            }
+            "received" if original.last_hop.is_none() => original.last_hop = hosts::speaker(&value),
+            "dkim-signature" if original.dkim.len() < 10 => {
+                let tag = |key: &str| {
+                    value.split(';').find_map(|t| t.trim().strip_prefix(key).map(|v| v.trim().to_string()))
+                };
+                if let (Some(selector), Some(domain)) = (tag("s="), tag("d=")) {
+                    original.dkim.push((selector, domain));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn same_address(a: &Recipient, b: &Recipient) -> bool {
+    match (&a.address, &b.address) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        _ => false,
+    }
+}
+
+/// Recipients from the fields, completed by what the words say about the same address; recipients only the words name come behind.
+#[must_use]
+pub fn merge(mut from_fields: Vec<Recipient>, spoken: Vec<Recipient>) -> Vec<Recipient> {
+    if from_fields.is_empty() {
+        return spoken;
+    }
+    let single = from_fields.len() == 1 && spoken.len() == 1;
+    for one in spoken {
+        let nameless = from_fields.iter().all(|r| r.address.is_none());
+        let matching = from_fields.iter_mut().find(|r| {
+            same_address(r, &one)
+                || r.original.is_some() && r.original.as_ref().map(|a| a.to_ascii_lowercase()) == one.address.as_ref().map(|a| a.to_ascii_lowercase())
+        });
+        match matching {
+            Some(known) => complete(known, one),
+            None if single || one.address.is_none() => {
+                for known in from_fields.iter_mut().filter(|r| r.reply.is_none()) {
+                    let address = known.address.clone().or_else(|| one.address.clone());
+                    complete(known, one.clone());
+                    known.address = address;
+                }
+            }
+            None if nameless => {
+                if let Some(first) = from_fields.first_mut() {
+                    let mut one = one;
+                    first.address = one.address.take();
+                    complete(first, one);
+                }
+            }
+            None => {}
+        }
+    }
+    from_fields
+}
+
+fn complete(known: &mut Recipient, spoken: Recipient) {
+    let Recipient {
+        address: _,
+        original,
+        action,
+        status,
+        reply,
+        smtp,
+        code,
+        remote,
+    } = spoken;
+    known.original = known.original.take().or(original);
+    known.action = known.action.or(action);
+    known.status = known.status.or(status);
+    known.remote = known.remote.take().or(remote);
+    let fuller = known.smtp.is_none() && known.code.is_none() && (smtp.is_some() || code.is_some());
+    if known.reply.is_none() || fuller && !known.reply.as_deref().is_some_and(|r| unwrap::innermost(r) != r) {
+        if known.reply.is_none() || smtp.is_some() {
+            known.reply = reply;
+            known.smtp = smtp;
+            known.code = code;
+        }
+    }
+}
