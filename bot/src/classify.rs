@@ -97,7 +97,12 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
     let mut doubts = ndr.doubts.clone();
     let mut verdicts: Vec<Verdict<'k>> = Vec::new();
     if let Some(special) = judge.not_a_failure() {
-        verdicts.push(special);
+        let others = ndr.recipients.iter().skip(1).filter(|_| special.kind == Kind::Feedback);
+        verdicts.extend(others.map(|r| Verdict {
+            recipient: r.clone(),
+            ..special.clone()
+        }));
+        verdicts.insert(0, special);
     } else {
         verdicts.extend(ndr.recipients.iter().map(|r| judge.recipient(r)));
         if verdicts.is_empty() {
@@ -451,8 +456,7 @@ impl<'k> Judge<'_, 'k> {
 
 /// Causes that mean no more than "not yet" while the message is still queued.
 fn waits(verdict: &Verdict<'_>) -> bool {
-    verdict.ground != Ground::Words
-        || matches!(verdict.cause.slug.as_str(), "expired_connection" | "expired_dns" | "insufficient_detail")
+    verdict.ground != Ground::Words || verdict.cause.slug == "insufficient_detail"
 }
 
 /// Failed, delayed or delivered: by the report's own word, else by the reply and what stands around it.

@@ -1,5 +1,6 @@
 //! Which entry decides: provider, code and wordings of one reply looked up in the knowledge.
 
+use super::entry::Sureness;
 use super::fold::Folded;
 use super::load::{About, Entry, Knowledge};
 use super::phrases::{Found, Role};
@@ -55,6 +56,13 @@ pub struct Decision<'k> {
     pub length: u32,
 }
 
+/// Where nobody is known to have spoken: a code that all its providers use alike.
+fn guess<'k>(query: Query, known: &[&'k Entry]) -> Option<(&'k Entry, Tier)> {
+    let first = known.first()?;
+    let alike = known.iter().all(|e| e.cause == first.cause);
+    (alike && query.provider.is_none()).then_some((first, Tier::GuessedProviderCode))
+}
+
 impl Knowledge {
     /// The entry that decides about `text`, or `None` when nothing in it is known.
     #[must_use]
@@ -72,7 +80,13 @@ impl Knowledge {
         found: &[Found],
         wanted: impl Fn(&Entry) -> bool,
     ) -> Option<Decision<'k>> {
-        let by_words = self.best_by_words(query, found, &wanted);
+        let by_words = self.best_by_words(query, found, &wanted).filter(|(words, _, _)| {
+            // Words that only say "refused" must not hide what the code says.
+            words.sure() > Sureness::Unsure
+                || !self
+                    .by_code_alone(query)
+                    .is_some_and(|(code, tier)| !tier.by_class_only() && code.sure() > Sureness::Unsure && wanted(code))
+        });
         let (entry, tier, hit) = match by_words {
             Some((entry, tier, hit)) => (entry, tier, Some(hit)),
             None => {
@@ -194,11 +208,10 @@ impl Knowledge {
 
     fn by_code_alone(&self, query: Query) -> Option<(&Entry, Tier)> {
         if let Some(code) = query.code {
-            for exact in [Some(code), code.twin()].into_iter().flatten() {
-                let known = self.defaults(exact);
-                if let Some(found) = self.pick_default(query, &known) {
-                    return Some(found);
-                }
+            let known = [Some(code), code.twin()].map(|c| c.map_or_else(Vec::new, |c| self.defaults(c)));
+            let found = known.iter().find_map(|k| self.pick_default(query, k));
+            if let Some(found) = found.or_else(|| known.iter().find_map(|k| guess(query, k))) {
+                return Some(found);
             }
         }
         self.by_class(query)
@@ -234,12 +247,8 @@ impl Knowledge {
                 return Some((entry, Tier::ProviderCode));
             }
         }
-        if let Some(entry) = known.iter().find(|e| e.provider.is_none()) {
-            return Some((entry, Tier::Code));
-        }
-        let first = known.first()?;
-        let alone = known.iter().all(|e| e.cause == first.cause);
-        (alone && query.provider.is_none()).then_some((first, Tier::GuessedProviderCode))
+        let general = known.iter().find(|e| e.provider.is_none())?;
+        Some((general, Tier::Code))
     }
 
     fn by_class(&self, query: Query) -> Option<(&Entry, Tier)> {

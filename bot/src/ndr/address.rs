@@ -60,7 +60,12 @@ fn around(text: &str, sign: usize) -> Option<At> {
     let domain = tail.get(..length)?.trim_end_matches(['.', '-', '_']);
     let local = text.get(start..sign)?;
     let trimmed = local.trim_start_matches(['.', '\'', '-', '*', '=', '/', '`', '|', '{', '?', '&', '#']);
-    let local = if trimmed.is_empty() { local } else { trimmed };
+    let local = if trimmed.is_empty() || local.starts_with("=?") { local } else { trimmed };
+    // A path before it (`/home/bob/.forward/a@…`) is none of it; an X.400 address has `=` in its parts.
+    let local = match local.rsplit_once('/') {
+        Some((path, name)) if !path.contains('=') && !name.is_empty() => name,
+        _ => local,
+    };
     let local = strip_link(local);
     if domain.is_empty() || local.is_empty() || domain.starts_with('.') {
         return None;

@@ -142,7 +142,7 @@ fn mailbox(value: &str) -> Option<String> {
     if let Some(address) = address::first(value) {
         return Some(address.to_string());
     }
-    (!value.is_empty() && value.len() <= 320).then(|| value.to_string())
+    (!value.is_empty() && value.len() <= 320 && !value.starts_with('@')).then(|| value.to_string())
 }
 
 /// A field value without the type before its semicolon: `smtp; 550 …`, `rfc822;…`, `dns; …`.

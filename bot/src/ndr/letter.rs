@@ -1,6 +1,6 @@
 //! A message as transmitted (RFC 5322, MIME): which part is for people, which for machines, which is the message that came back.
 
-use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, Encoding, HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::{Form, Ndr, address, dsn, fields, paste, plain};
 
@@ -64,13 +64,19 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     } else {
         input
     };
+    let input = without_mbox_line(input);
     let Some(message) = MessageParser::default().parse(input) else {
         return plain::read(&paste::decode(input));
     };
     let mut parts = Parts::default();
     collect(&message, input, &mut parts);
     let forwarded = std::mem::take(&mut parts.nested);
-    let own = parts.read(&message);
+    let complaint = is_complaint(&message);
+    let mut own = parts.read(&message);
+    if complaint && let Some(ndr) = own.first_mut().filter(|n| n.form != Form::DeliveryStatus) {
+        ndr.form = Form::Feedback;
+        ndr.recipients = ndr.original.to.clone().or_else(|| ndr.sender.clone()).into_iter().map(|a| super::Recipient { address: Some(a), ..super::Recipient::default() }).collect();
+    }
     if is_report(&own) || depth >= DEEPEST {
         return own;
     }
@@ -82,6 +88,15 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
         }
     }
     own
+}
+
+/// The `From ` line of an mbox is no header.
+fn without_mbox_line(input: &[u8]) -> &[u8] {
+    if !input.starts_with(b"From ") {
+        return input;
+    }
+    let end = input.iter().position(|b| *b == b'\n').map_or(0, |i| i + 1);
+    input.get(end..).unwrap_or_default()
 }
 
 fn is_report(found: &[Ndr]) -> bool {
@@ -112,12 +127,12 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
         let (main, sub) = kind.as_ref().map_or(("text", "plain"), |(a, b)| (a.as_str(), b.as_str()));
         match (main, sub) {
             ("message", "delivery-status" | "global-delivery-status") => {
-                parts.status.push_str(&text_of(&part.body));
+                parts.status.push_str(&text_of(part, input));
                 parts.status.push_str("\n\n");
                 continue;
             }
             ("message", "feedback-report") => {
-                parts.feedback.push_str(&text_of(&part.body));
+                parts.feedback.push_str(&text_of(part, input));
                 continue;
             }
             ("message", "disposition-notification" | "global-disposition-notification") => parts.disposition = true,
@@ -126,7 +141,7 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 continue;
             }
             ("text", "rfc822-headers" | "global-headers") | ("message", "global-headers" | "partial" | "external-body") => {
-                parts.headers.push_str(&text_of(&part.body));
+                parts.headers.push_str(&text_of(part, input));
                 parts.headers.push('\n');
                 continue;
             }
@@ -134,8 +149,7 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
         }
         match &part.body {
             PartType::Message(inner) => {
-                let raw = input.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default();
-                let bytes = if inner.raw_message.is_empty() { raw } else { inner.raw_message.as_ref() };
+                let bytes = inner_bytes(part, inner, input);
                 if parts.headers.is_empty() {
                     parts.headers = head_of(bytes);
                 }
@@ -162,11 +176,20 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
     }
 }
 
-fn text_of(body: &PartType<'_>) -> String {
-    match body {
+/// The bytes of an attached message: as they stand, or decoded where the part was encoded for transfer.
+fn inner_bytes<'m>(part: &MessagePart<'_>, inner: &'m Message<'_>, input: &'m [u8]) -> &'m [u8] {
+    if part.encoding == Encoding::None {
+        input.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default()
+    } else {
+        &inner.raw_message
+    }
+}
+
+fn text_of(part: &MessagePart<'_>, input: &[u8]) -> String {
+    match &part.body {
         PartType::Text(text) | PartType::Html(text) => text.to_string(),
         PartType::Binary(bytes) | PartType::InlineBinary(bytes) => paste::decode(bytes).into_owned(),
-        PartType::Message(inner) => paste::decode(&inner.raw_message).into_owned(),
+        PartType::Message(inner) => paste::decode(inner_bytes(part, inner, input)).into_owned(),
         PartType::Multipart(_) => String::new(),
     }
 }
@@ -184,10 +207,17 @@ fn head_of(raw: &[u8]) -> String {
 
 impl Parts {
     fn read(self, message: &Message<'_>) -> Vec<Ndr> {
-        let words = if self.words.trim().is_empty() && !self.html.is_empty() {
-            paste::html_to_text(&self.html)
-        } else {
+        let words = if !self.words.trim().is_empty() {
             self.words
+        } else if !self.html.is_empty() {
+            paste::html_to_text(&self.html)
+        } else if self.status.is_empty() && self.feedback.is_empty() {
+            // A multipart whose boundaries do not fit: its parts are read as they stand.
+            let raw = message.raw_message();
+            let body = raw.get(message.root_part().offset_body as usize..).unwrap_or_default();
+            paste::decode(body.get(..body.len().min(MOST_WORDS)).unwrap_or_default()).into_owned()
+        } else {
+            String::new()
         };
         let status = dsn::parse(&self.status);
         let mut reports = plain::read(&words);
@@ -247,11 +277,7 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
         ndr.form = Form::Report;
     }
     ndr.framed = true;
-    if ndr.form == Form::DeliveryStatus && ndr.recipients.iter().any(|r| r.address.is_some()) {
-        return;
-    }
-    let known = |r: &super::Recipient| r.address.as_ref().is_some_and(|a| failed.iter().any(|f| f.eq_ignore_ascii_case(a)));
-    if ndr.recipients.iter().any(known) {
+    if ndr.recipients.iter().any(|r| r.address.is_some()) {
         return;
     }
     match ndr.recipients.as_mut_slice() {
@@ -271,6 +297,7 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn head(ndr: &mut Ndr, message: &Message<'_>) {
     ndr.subject = message.subject().map(Into::into);
+    ndr.framed |= ndr.subject.as_ref().is_some_and(|s| super::frames::is_sign(&s.to_lowercase()));
     ndr.sender = address_of(message.from());
     if ndr.original.from.is_none() {
         ndr.original.from = address_of(message.to());
@@ -279,6 +306,12 @@ fn head(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn address_of(address: Option<&Address<'_>>) -> Option<String> {
     address?.first()?.address().map(Into::into)
+}
+
+/// Complaints that come without the fields of RFC 5965: Outlook.com's junk reports, Apple's unsubscribe mail.
+fn is_complaint(message: &Message<'_>) -> bool {
+    message.subject().is_some_and(|s| s.trim_start().to_ascii_lowercase().starts_with("complaint about message from"))
+        || message.header_raw("X-Apple-Unsubscribe").is_some()
 }
 
 fn is_auto_reply(message: &Message<'_>) -> bool {

@@ -74,7 +74,14 @@ impl Recipient {
     /// Takes in a reply and the codes in it.
     pub fn take_reply(&mut self, reply: &str) {
         let joined = unwrap::join(reply);
-        let (smtp, code) = reply::in_diagnostic(&joined);
+        // A gateway that quotes a reply, or the last error before giving up, is no speaker of its own: the inner code counts.
+        let (smtp, code) = match unwrap::quotation(&joined) {
+            Some(inner) => {
+                let (smtp, code) = reply::in_diagnostic(inner);
+                (smtp, code.or_else(|| reply::first_enhanced(&joined)))
+            }
+            None => reply::in_diagnostic(&joined),
+        };
         self.smtp = smtp;
         self.code = code;
         self.reply = Some(joined);

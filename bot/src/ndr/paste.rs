@@ -240,18 +240,21 @@ fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
     push_line(line.get(start..).unwrap_or_default(), quoted, clean);
 }
 
+/// Only the start of a text tells: a returned message further down may well be HTML.
+const HTML_START: usize = 1500;
+
 fn is_html(text: &str) -> bool {
-    if !text.contains('<') {
+    let mut end = text.len().min(HTML_START);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = text.get(..end).unwrap_or_default().to_ascii_lowercase();
+    if !head.contains('<') {
         return false;
     }
-    let mut seen = 0;
-    for mark in ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"] {
-        let bytes = mark.as_bytes();
-        if text.as_bytes().windows(bytes.len()).any(|w| w.eq_ignore_ascii_case(bytes)) {
-            seen += 1;
-        }
-    }
-    seen >= 2
+    let marks = ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"];
+    let seen = marks.iter().filter(|mark| head.contains(*mark)).count();
+    seen >= 2 || seen == 1 && head.trim_start().starts_with('<')
 }
 
 /// HTML as text, a line for each block and table cell.

@@ -336,9 +336,12 @@ fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCode>) -> usi
             end = line_start;
             break;
         }
-        for mark in ["(in reply to", " (in response to", "##", "\t at "] {
+        for (mark, close) in [("(in reply to", ")"), ("(in response to", ")"), ("##", ""), ("\t at ", "")] {
             if let Some(cut) = line.find(mark) {
-                end = line_start + cut;
+                // The command that was refused belongs to the reply; it may be wrapped onto the next line.
+                let rest = text.get(line_start + cut..end).unwrap_or_default();
+                let past = if close.is_empty() { 0 } else { rest.find(close).filter(|i| *i < 60).map_or(0, |i| i + 1) };
+                end = line_start + cut + past;
                 break;
             }
         }
@@ -393,7 +396,7 @@ fn closing(body: &str, open: char) -> Option<usize> {
 /// Does this line, coming after the first of a reply, belong to something else?
 fn stops_reply(line: &str, smtp: Option<SmtpCode>) -> bool {
     let line = line.trim();
-    if line.is_empty() || line.starts_with("<<<") || line.starts_with(">>>") || line.starts_with("---") || line.starts_with("***") || line.starts_with("at ") && line.contains(".js:") {
+    if line.starts_with("I'm not going to try again") || line.is_empty() || line.starts_with("<<<") || line.starts_with(">>>") || line.starts_with("---") || line.starts_with("***") || line.starts_with("at ") && line.contains(".js:") {
         return true;
     }
     let bytes = line.as_bytes();
@@ -460,7 +463,7 @@ mod tests {
     fn ends_where_the_server_stopped_speaking() {
         let text = "said: 550 5.1.1 <a@example.org>: unknown\n    here (in reply to RCPT TO command)\nmore";
         let reply = find(text).into_iter().next().map(|r| &text[r.start..r.end]);
-        assert_eq!(reply, Some("550 5.1.1 <a@example.org>: unknown\n    here"));
+        assert_eq!(reply, Some("550 5.1.1 <a@example.org>: unknown\n    here (in reply to RCPT TO command)"));
         let text = "returned '550 5.1.10 isn't here' 9/12/2023 - Server returned '421 4.4.2 dropped'";
         let all: Vec<_> = find(text).into_iter().map(|r| &text[r.start..r.end]).collect();
         assert_eq!(all, ["550 5.1.10 isn't here", "421 4.4.2 dropped"]);

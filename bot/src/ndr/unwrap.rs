@@ -89,18 +89,45 @@ const WRAPPERS: [&str; 5] = ["-> ", "->", "-&gt; ", "[Message=", "MSG="];
 pub fn innermost(text: &str) -> &str {
     let mut inner = text;
     for _ in 0..4 {
-        let next = WRAPPERS.iter().find_map(|mark| {
+        let next = quotation(inner).or_else(|| WRAPPERS.iter().find_map(|mark| {
             let (_, rest) = inner.split_once(mark)?;
             let rest = rest.trim_start_matches(['{', '\'', '"', ' ']);
             let starts = reply::find(rest).first().is_some_and(|r| r.start <= 24);
             (starts && rest.len() >= 6).then_some(rest)
-        });
+        }));
         match next {
             Some(rest) => inner = rest,
             None => break,
         }
     }
     inner
+}
+
+/// The reply that a gateway or a sending service quotes in its own words.
+#[must_use]
+pub fn quotation(text: &str) -> Option<&str> {
+    quoted(text).or_else(|| bracketed(text))
+}
+
+/// `5.1.0 - Unknown address error 550-'5.2.2 … Mailbox full'`: a gateway's own words before the reply in quotation marks.
+fn quoted(text: &str) -> Option<&str> {
+    let (before, _) = text.split_once("-'")?;
+    let start = before.len().checked_sub(3)?;
+    let head = text.get(..start)?;
+    let outer = crate::code::EnhancedCode::parse(head.split(' ').next()?);
+    (outer.is_some() && head.len() < 80 && crate::code::SmtpCode::parse(text.get(start..start + 3)?).is_some())
+        .then(|| text.get(start..))
+        .flatten()
+}
+
+/// `554 4.4.7 Message expired: unable to deliver in 840 minutes.<421 4.4.2 Connection timed out>`: the last error in brackets.
+fn bracketed(text: &str) -> Option<&str> {
+    let inner = text.strip_suffix('>')?;
+    let (_, last) = inner.rsplit_once('<')?;
+    let start = text.len() - 1 - last.len();
+    (reply::find(last).first().is_some_and(|r| r.start == 0 && r.smtp.is_some()) && last.len() > 12)
+        .then(|| text.get(start..text.len() - 1))
+        .flatten()
 }
 
 #[cfg(test)]
@@ -124,6 +151,10 @@ mod tests {
         assert_eq!(innermost(text), "550 account closed");
         let text = "450 4.4.317 Cannot connect to remote server [Message=451 4.4.0 TLS negotiation failed]";
         assert_eq!(innermost(text), "451 4.4.0 TLS negotiation failed]");
+        let text = "5.1.0 - Unknown address error 550-'5.2.2 <a@example.org>... Mailbox Full' (delivery attempts: 0)";
+        assert_eq!(innermost(text).get(..10), Some("550-'5.2.2"));
+        let text = "554 4.4.7 Message expired: unable to deliver in 840 minutes.<421 4.4.2 Connection timed out>";
+        assert_eq!(innermost(text), "421 4.4.2 Connection timed out");
         let text = "550 5.4.310 DNS domain x does not exist [Message=InfoDomainNonexistent]";
         assert_eq!(innermost(text), text);
     }
