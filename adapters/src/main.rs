@@ -1,35 +1,48 @@
-//! The program `bouncedesk`.
-use bot::knowledge::{check::check, load::Knowledge};
-use bot::classify::{classify, Side};
-use std::io::{Read, BufRead};
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let a: Vec<&str> = args.iter().map(|s| s.as_str()).collect();
-    let with = a.iter().position(|x| *x == "--with").and_then(|i| a.get(i+1));
-    let (k, mut faults) = match with { Some(f) => Knowledge::from_folder((*f).as_ref()), None => Knowledge::embedded_with_faults() };
-    match a.as_slice() {
-        ["knowledge", "check", ..] => {
-            faults.extend(check(&k));
-            faults.sort_by(|a, b| a.file.cmp(&b.file));
-            for f in &faults { println!("{}: {}", f.file, f.text); }
-            println!("{} entries, {} wordings, {} faults", k.entries.len(), k.phrases.len(), faults.len());
+//! The program `bouncedesk`: reads its arguments, does one thing, says plainly what went wrong.
+
+mod args;
+mod bench;
+mod explain;
+mod input;
+mod keep;
+mod terminal;
+
+use std::process::ExitCode;
+
+use bot::bot::Bot;
+use bot::knowledge::load::Knowledge;
+use clap::Parser;
+
+use args::{Arguments, Task};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.task {
+        Task::Explain(explain) => explain::run(&explain),
+        Task::Code { code } => terminal::answer_once(&embedded(), &format!("/code {code}")),
+        Task::Chat { our_domain } => terminal::chat::run(&embedded(), &our_domain),
+        Task::Knowledge(task) => keep::run(&task),
+        Task::Bench { folder } => bench::run(&folder),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bouncedesk: {error:#}");
+            ExitCode::from(2)
         }
-        ["knowledge", "try", ..] => {
-            let mut t = Vec::new(); std::io::stdin().read_to_end(&mut t).unwrap();
-            for n in bot::ndr::read(&t) {
-                let d = classify(&n, &k, &Side::default());
-                println!("{}", serde_json::to_string_pretty(&bot::compose::report::report(&[d])).unwrap());
-            }
-        }
-        ["jsonl", ..] => {
-            for line in std::io::stdin().lock().lines() {
-                let v: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-                let bytes = match v.get("path") { Some(p) => std::fs::read(p.as_str().unwrap()).unwrap(), None => v["text"].as_str().unwrap().as_bytes().to_vec() };
-                let n = bot::ndr::read(&bytes);
-                let d: Vec<_> = n.iter().map(|n| classify(n, &k, &Side::default())).collect();
-                println!("{}", serde_json::to_string(&bot::compose::report::report(&d)).unwrap());
-            }
-        }
-        _ => {}
     }
+}
+
+fn embedded() -> Bot {
+    Bot {
+        knowledge: Knowledge::embedded(),
+    }
+}
+
+/// `bouncedesk … | head` is no failure.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -332,7 +332,7 @@ impl<'k> Judge<'_, 'k> {
         let (decision, provider) = self.look_up(text, code, recipient);
         let spoken = decision.filter(|d| !d.tier.by_class_only());
         let mut verdict = match (spoken, &self.prose.failure) {
-            (Some(decision), Some(prose)) if !decision.tier.by_words() && decision.entry.sure() == Sureness::Unsure && prose.entry.cause != decision.entry.cause => {
+            (Some(decision), Some(prose)) if decision.entry.sure() == Sureness::Unsure && prose.entry.sure() > Sureness::Unsure => {
                 self.by_prose(prose, recipient)
             }
             (Some(decision), _) => self.by_reply(&decision, kind, text),
@@ -381,6 +381,8 @@ impl<'k> Judge<'_, 'k> {
     fn by_reply(&self, decision: &Decision<'k>, kind: Kind, text: &str) -> Verdict<'k> {
         let (ground, most) = match decision.tier {
             Tier::StrangerWords => (Ground::Words, Sureness::Likely),
+            // A provider's wording where nobody knows whose server spoke.
+            Tier::Words if decision.entry.provider.is_some() => (Ground::Words, Sureness::Likely),
             tier if tier.by_words() => (Ground::Words, Sureness::Certain),
             Tier::ProviderCode => (Ground::Code, Sureness::Certain),
             Tier::Code | Tier::GuessedProviderCode => (Ground::Code, Sureness::Likely),

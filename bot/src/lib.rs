@@ -1,7 +1,13 @@
 //! The map of the crate, in reading order.
 
-pub mod classify;
+#[rustfmt::skip]
+pub mod bot;
+pub mod ask;
+pub mod commands;
 pub mod code;
-pub mod compose;
-pub mod knowledge;
 pub mod ndr;
+pub mod knowledge;
+pub mod classify;
+pub mod compose;
+pub mod reply;
+pub mod text;

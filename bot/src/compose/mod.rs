@@ -1,5 +1,8 @@
 //! Answers in, replies out: whole sentences, in one place.
 
+pub mod code;
 pub mod diagnosis;
+pub mod faq;
+pub mod help;
 pub mod names;
 pub mod report;

@@ -98,11 +98,10 @@ fn names_are_unique(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     let mut defaults: HashMap<&str, &str> = HashMap::new();
     for entry in &knowledge.entries {
         if entry.about != About::Words
-            && entry.meaning.words.is_empty()
-            && entry.meaning.all.is_empty()
+            && entry.meaning.is_default()
             && let Some(other) = defaults.insert(&entry.file, &entry.name)
         {
-            fault(faults, &entry.file, format!("{} and {other} both have no words; only one can be what the code says by itself", entry.name));
+            fault(faults, &entry.file, format!("{} and {other} are both what the code says by itself; only one can be", entry.name));
         }
     }
 }

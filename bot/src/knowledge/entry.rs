@@ -1,9 +1,10 @@
 //! What stands in the knowledge files: the schema, as serde types.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who has to act. The words of `party` and `then`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Party {
     Sender,
@@ -48,7 +49,7 @@ impl Party {
 }
 
 /// Does sending the same message again help?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resend {
     Useless,
@@ -58,7 +59,7 @@ pub enum Resend {
 }
 
 /// What kind of text it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Failed,
@@ -69,7 +70,7 @@ pub enum Kind {
 }
 
 /// How far to trust a verdict; ordered from the least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sureness {
     Unsure,
@@ -78,7 +79,7 @@ pub enum Sureness {
 }
 
 /// A file of `codes/`, `providers/*/` or `phrases/`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeaningFile {
     #[serde(default)]
@@ -92,7 +93,7 @@ pub struct MeaningFile {
 }
 
 /// One meaning: what it is recognised by, and what it says.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(JsonSchema, Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Meaning {
     #[serde(default)]
@@ -126,6 +127,9 @@ pub struct Meaning {
     pub sure: Option<Sureness>,
     #[serde(default)]
     pub with_code_only: bool,
+    /// The meaning with wordings that is also what the code says by itself.
+    #[serde(default)]
+    pub also_default: bool,
     #[serde(default)]
     pub matches: Vec<String>,
     #[serde(default)]
@@ -134,6 +138,14 @@ pub struct Meaning {
     pub source: Option<String>,
     #[serde(default)]
     pub read: Option<String>,
+}
+
+impl Meaning {
+    /// Does the code mean this where no wording decides?
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.also_default || self.words.is_empty() && self.all.is_empty()
+    }
 }
 
 /// `providers/*/provider.toml`: who runs a server.

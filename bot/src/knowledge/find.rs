@@ -56,6 +56,10 @@ pub struct Decision<'k> {
     pub length: u32,
 }
 
+fn telling(entry: &Entry) -> bool {
+    entry.sure() > Sureness::Unsure
+}
+
 /// Where nobody is known to have spoken: a code that all its providers use alike.
 fn guess<'k>(query: Query, known: &[&'k Entry]) -> Option<(&'k Entry, Tier)> {
     let first = known.first()?;
@@ -125,7 +129,7 @@ impl Knowledge {
                 let decides = match how.role {
                     Role::Words => true,
                     Role::All => entry.meaning.words.is_empty(),
-                    Role::Unless | Role::Ask | Role::Mark => false,
+                    Role::Unless | Role::Ask | Role::NotAsk | Role::Mark => false,
                 };
                 if !decides || !wanted(entry) {
                     continue;
@@ -133,7 +137,7 @@ impl Knowledge {
                 let Some(tier) = self.tier(query, entry) else {
                     continue;
                 };
-                let better = best.is_none_or(|(_, other, other_hit)| {
+                let better = best.is_none_or(|(best_entry, other, other_hit)| {
                     // A wording inside a longer one says less than the longer one, whatever its place in the folder.
                     if other_hit.start <= hit.start && hit.end <= other_hit.end && other_hit.length > hit.length {
                         return false;
@@ -141,7 +145,8 @@ impl Knowledge {
                     if hit.start <= other_hit.start && other_hit.end <= hit.end && hit.length > other_hit.length {
                         return true;
                     }
-                    (tier, hit.length) > (other, other_hit.length)
+                    // Words that say no more than "refused" give way to words that say why.
+                    (telling(entry), tier, hit.length) > (telling(best_entry), other, other_hit.length)
                 });
                 if better && self.conditions_hold(how.owner, entry, found) {
                     best = Some((entry, tier, *hit));
@@ -169,7 +174,7 @@ impl Knowledge {
                             *flag = true;
                         }
                     }
-                    Role::Words | Role::Ask | Role::Mark => {}
+                    Role::Words | Role::Ask | Role::NotAsk | Role::Mark => {}
                 }
             }
         }
@@ -224,7 +229,7 @@ impl Knowledge {
             .iter()
             .chain(&self.ranges)
             .filter_map(|&id| self.entries.get(id as usize))
-            .filter(|e| e.meaning.words.is_empty() && e.meaning.all.is_empty())
+            .filter(|e| e.meaning.is_default())
             .filter(|e| match e.about {
                 About::Range { lo, hi } => {
                     (lo.class, lo.subject) == (code.class, code.subject)
@@ -258,7 +263,7 @@ impl Knowledge {
             .or_else(|| query.smtp.map(SmtpCode::class));
         let mut best: Option<(&Entry, Tier)> = None;
         for entry in self.classes.iter().filter_map(|&id| self.entries.get(id as usize)) {
-            if !entry.meaning.words.is_empty() {
+            if !entry.meaning.is_default() {
                 continue;
             }
             let tier = match entry.about {
@@ -295,10 +300,10 @@ impl Knowledge {
     pub fn question(&self, text: &str) -> Option<usize> {
         let folded = Folded::new(text);
         let found = self.phrases.scan(&folded);
-        found
-            .iter()
-            .flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)))
-            .filter(|(how, _)| how.role == Role::Ask)
+        let uses = || found.iter().flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)));
+        let ruled_out = |owner: u32| uses().any(|(u, _)| u.role == Role::NotAsk && u.owner == owner);
+        uses()
+            .filter(|(how, _)| how.role == Role::Ask && !ruled_out(how.owner))
             .max_by_key(|(_, length)| *length)
             .map(|(how, _)| how.owner as usize)
     }

@@ -374,6 +374,7 @@ fn index_all(
     }
     for (index, (_, question)) in faq.iter().enumerate() {
         add(Role::Ask, index, &question.ask);
+        add(Role::NotAsk, index, &question.unless);
     }
     for (index, provider) in providers.iter().enumerate() {
         add(Role::Mark, index, &provider.marks);

@@ -6,3 +6,4 @@ pub mod find;
 pub mod fold;
 pub mod load;
 pub mod phrases;
+pub mod schema;

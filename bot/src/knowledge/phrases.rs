@@ -23,6 +23,8 @@ pub enum Role {
     Unless,
     /// Asks a question of the FAQ.
     Ask,
+    /// Shows that the question is not asked.
+    NotAsk,
     /// Gives away the provider.
     Mark,
 }

@@ -1,0 +1,141 @@
+//! `bouncedesk explain`: inputs in, answers out, as text or JSON.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use bot::bot::Bot;
+use bot::compose::diagnosis::reply;
+use bot::compose::report::report;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::{Explain, Format};
+use crate::input::{self, Input};
+use crate::keep;
+use crate::terminal::render::{Screen, render};
+
+/// From how many files on a progress bar is shown.
+const MANY: usize = 20;
+
+/// Explains everything that was named. The exit code is 0 when all of it could be read.
+pub fn run(arguments: &Explain) -> Result<ExitCode> {
+    let bot = Bot {
+        knowledge: keep::load(arguments.knowledge.as_deref())?,
+    };
+    let nothing_named = arguments.inputs.is_empty();
+    if nothing_named && io::stdin().is_terminal() {
+        eprintln!("Paste the bounce, then press Ctrl-D on a line of its own.");
+    }
+    let named = if nothing_named { vec![PathBuf::from("-")] } else { arguments.inputs.clone() };
+    let files = input::files(&named);
+    let bar = bar(files.len());
+    let mut printer = Printer::new(arguments, &bot, files.len() > 1);
+    let mut failed = false;
+    for file in files {
+        let done = file.and_then(|path| input::read(&path, &mut |input| printer.print(input)));
+        if let Err(error) = done {
+            if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+                return Err(error);
+            }
+            failed = true;
+            bar.suspend(|| eprintln!("bouncedesk: {error:#}"));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    printer.finish()?;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn bar(files: usize) -> ProgressBar {
+    if files < MANY || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left");
+    let bar = ProgressBar::new(files as u64);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Writes answers one by one, so that the first stands there before the last file is read.
+struct Printer<'a> {
+    arguments: &'a Explain,
+    bot: &'a Bot,
+    out: BufWriter<io::Stdout>,
+    screen: Screen,
+    /// Are there several inputs? Then each answer says which it is about.
+    several: bool,
+    printed: usize,
+    held: Option<(String, String)>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(arguments: &'a Explain, bot: &'a Bot, several: bool) -> Self {
+        Self {
+            arguments,
+            bot,
+            out: BufWriter::new(io::stdout()),
+            screen: Screen::of_stdout(),
+            several,
+            printed: 0,
+            held: None,
+        }
+    }
+
+    fn print(&mut self, input: Input) -> Result<()> {
+        let diagnoses = self.bot.diagnose(&input.bytes, &self.arguments.our_domain);
+        let several = self.several || input.name.contains('#');
+        match self.arguments.format {
+            Format::Text => {
+                let Some(reply) = reply(&diagnoses, &self.bot.knowledge) else {
+                    return Ok(());
+                };
+                if several {
+                    writeln!(self.out, "{}== {}", if self.printed > 0 { "\n" } else { "" }, crate::terminal::render::harmless(&input.name))?;
+                }
+                self.out.write_all(render(&reply, &self.screen).as_bytes())?;
+            }
+            Format::Json | Format::Jsonl => {
+                let Some(mut report) = report(&diagnoses) else {
+                    return Ok(());
+                };
+                report.file = several.then(|| input.name.clone());
+                if self.arguments.format == Format::Jsonl {
+                    serde_json::to_writer(&mut self.out, &report)?;
+                    self.out.write_all(b"\n")?;
+                } else {
+                    let text = serde_json::to_string_pretty(&report)?;
+                    self.hold(input.name, text)?;
+                }
+            }
+        }
+        self.printed += 1;
+        Ok(())
+    }
+
+    /// A single object is printed as it is, several as an array; which it will be is known only with the second.
+    fn hold(&mut self, name: String, text: String) -> Result<()> {
+        if let Some((_, first)) = self.held.replace((name, text)) {
+            self.out.write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
+            self.out.write_all(first.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let array = self.several || self.printed > 1;
+        if let Some((_, last)) = self.held.take() {
+            if array {
+                self.out.write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
+            }
+            self.out.write_all(last.as_bytes())?;
+            self.out.write_all(if array { b"\n]\n" } else { b"\n" })?;
+        } else if self.arguments.format == Format::Json && self.several {
+            self.out.write_all(b"[]\n")?;
+        }
+        self.out.flush().context("write to standard output")
+    }
+}

@@ -1,0 +1,99 @@
+//! A conversation in the terminal: the same questions and answers as in a chat.
+
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use bot::ask::{Ask, Asker, Usage};
+use bot::bot::{Answer, Bot};
+use bot::commands;
+use bot::ndr::LARGEST_INPUT;
+
+use super::render::{Screen, render};
+
+/// Longest line that is read at once, in bytes; a longer one is read in pieces.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Talks until the input ends.
+pub fn run(bot: &Bot, our_domains: &[String]) -> Result<ExitCode> {
+    let interactive = io::stdin().is_terminal();
+    let mut talk = Talk {
+        bot,
+        asker: Asker {
+            our_domains: our_domains.to_vec(),
+            addressed: true,
+        },
+        screen: Screen::of_stdout(),
+        earlier: None,
+    };
+    if interactive {
+        println!("Paste a bounce and end it with a line holding a single dot. /help lists the commands, Ctrl-D ends.");
+    }
+    let mut input = io::stdin().lock();
+    let mut pasted: Vec<u8> = Vec::new();
+    loop {
+        if interactive && pasted.is_empty() {
+            print!("> ");
+            io::stdout().flush()?;
+        }
+        let mut line = Vec::new();
+        let read = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        let trimmed = line.trim_ascii();
+        if read == 0 {
+            if pasted.iter().all(u8::is_ascii_whitespace) {
+                return Ok(ExitCode::SUCCESS);
+            }
+            talk.explain(std::mem::take(&mut pasted))?;
+            if !interactive {
+                return Ok(ExitCode::SUCCESS);
+            }
+        } else if trimmed == b"." {
+            if !pasted.is_empty() {
+                talk.explain(std::mem::take(&mut pasted))?;
+            }
+        } else if let (true, Some(command)) = (pasted.is_empty(), command(trimmed)) {
+            match command {
+                Ok(Ask::Explain { pasted, .. }) => talk.explain(pasted)?,
+                Ok(ask) => talk.answer(&ask)?,
+                Err(usage) => println!("{usage}"),
+            }
+        } else if (!pasted.is_empty() || !trimmed.is_empty()) && pasted.len() <= LARGEST_INPUT {
+            pasted.extend_from_slice(&line);
+        }
+    }
+}
+
+fn command(line: &[u8]) -> Option<Result<Ask, Usage>> {
+    std::str::from_utf8(line).ok().and_then(commands::read)
+}
+
+struct Talk<'a> {
+    bot: &'a Bot,
+    asker: Asker,
+    screen: Screen,
+    /// What was pasted before: a second half is read together with it.
+    earlier: Option<Vec<u8>>,
+}
+
+impl Talk<'_> {
+    fn explain(&mut self, pasted: Vec<u8>) -> Result<()> {
+        let ask = Ask::Explain {
+            pasted: pasted.clone(),
+            earlier: self.earlier.take(),
+        };
+        self.answer(&ask)?;
+        self.earlier = Some(pasted);
+        Ok(())
+    }
+
+    fn answer(&self, ask: &Ask) -> Result<()> {
+        let mut out = io::stdout().lock();
+        match self.bot.answer(ask, &self.asker) {
+            Ok(Answer::Say(reply)) => writeln!(out, "{}", render(&reply, &self.screen))?,
+            Ok(Answer::Silence) => {}
+            Err(usage) => writeln!(out, "{usage}")?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}

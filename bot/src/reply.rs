@@ -1,0 +1,64 @@
+//! What an answer looks like, whatever shows it: named slots in a fixed order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::Text;
+
+/// How serious an answer is; a renderer chooses what that looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Delivery has failed.
+    Failed,
+    /// Nothing is lost yet.
+    Waiting,
+    /// All is well, or nothing has to be done.
+    Fine,
+    /// Something dangerous: do not click.
+    Danger,
+    /// An explanation, a list, a help page.
+    #[default]
+    Neutral,
+}
+
+/// One recipient, or several with the same cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecipientGroup {
+    /// What happened to them.
+    pub title: Text,
+    pub first_move: Text,
+    /// Addresses as the asker pasted them.
+    pub addresses: Vec<String>,
+    /// How many there are, also where not all are listed.
+    pub count: usize,
+}
+
+/// An answer. Unknown fields are tolerated, missing ones are empty: stored replies outlive versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reply {
+    /// What happened, in one line.
+    pub title: Text,
+    pub tone: Tone,
+    /// Behind the title: code, permanent or not.
+    pub facts: Vec<Text>,
+    /// Who acts, and who is next.
+    pub party: Text,
+    /// A sentence that comes before the moves where one is needed (how sure it is, what misleads).
+    pub lead: Vec<Text>,
+    pub first_move: Text,
+    pub steps: Vec<Text>,
+    /// Does sending again help?
+    pub resend: Text,
+    /// Only where several recipients fared differently.
+    pub recipients: Vec<RecipientGroup>,
+    /// Why we say so.
+    pub why: Vec<Text>,
+    /// What strangers wrote, line by line, literally.
+    pub evidence: Vec<String>,
+    /// Where the knowledge comes from.
+    pub sources: Vec<String>,
+    /// Rows of a list (commands, meanings of a code): a name and what it is.
+    pub rows: Vec<(Text, Text)>,
+}

@@ -1,0 +1,72 @@
+//! Text as spans: what we wrote and what strangers wrote stay apart until a renderer escapes them.
+
+use serde::{Deserialize, Serialize};
+
+/// A piece of text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "span", content = "text")]
+pub enum Span {
+    /// Running text.
+    Plain(String),
+    /// Emphasis.
+    Strong(String),
+    /// Words a machine said or is to be given, literally. Strangers' words that need no layout stand here.
+    Code(String),
+    /// A link that we chose, never one from a stranger's text.
+    Link { label: String, target: String },
+}
+
+/// A line or paragraph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Text(pub Vec<Span>);
+
+impl Text {
+    /// One plain span.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self(vec![Span::Plain(text.into())])
+    }
+
+    /// Adds a plain span.
+    #[must_use]
+    pub fn and(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Span::Plain(text.into()));
+        self
+    }
+
+    /// Adds an emphasised span.
+    #[must_use]
+    pub fn strong(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Span::Strong(text.into()));
+        self
+    }
+
+    /// Adds a literal span.
+    #[must_use]
+    pub fn code(mut self, text: impl Into<String>) -> Self {
+        self.0.push(Span::Code(text.into()));
+        self
+    }
+
+    /// Is there nothing to show?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|span| match span {
+            Span::Plain(t) | Span::Strong(t) | Span::Code(t) => t.is_empty(),
+            Span::Link { label, .. } => label.is_empty(),
+        })
+    }
+
+    /// The words alone.
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.0
+            .iter()
+            .map(|span| match span {
+                Span::Plain(t) | Span::Strong(t) | Span::Code(t) => t.as_str(),
+                Span::Link { label, .. } => label.as_str(),
+            })
+            .collect()
+    }
+}
