@@ -6,10 +6,16 @@ use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
 use crate::knowledge::find::{Decision, Query, Tier};
 use crate::knowledge::fold::Folded;
 use crate::knowledge::load::{Entry, Knowledge};
-use crate::ndr::{Action, Form, Ndr, Recipient, address, reply, unwrap};
+use crate::ndr::{Action, Form, Ndr, Recipient, address, reply, talk, unwrap};
 
 /// Longest evidence line that is kept, in characters.
 const LONGEST_EVIDENCE: usize = 600;
+
+/// A person's talk is shorter than this, in bytes; a longer text is judged by what it holds.
+const LONGEST_TALK: usize = 600;
+
+/// A wording of so many bytes is hardly said by chance.
+const TELLING: u32 = 24;
 
 /// Whose help desk this is: its own mail domains, in lower case.
 #[derive(Clone, Debug, Default)]
@@ -105,8 +111,14 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         verdicts.insert(0, special);
     } else {
         verdicts.extend(ndr.recipients.iter().map(|r| judge.recipient(r)));
-        if verdicts.is_empty() {
-            verdicts.push(judge.without_recipient());
+        // Without any form of a report an address is only an address: the words must say that a delivery failed.
+        let failure_said = ndr.form != Form::Text || verdicts.iter().any(|v| v.ground == Ground::Words || v.ground == Ground::Code);
+        if verdicts.is_empty() || !failure_said {
+            let mut verdict = judge.without_recipient();
+            if verdict.kind != Kind::NotABounce {
+                verdict.recipient = ndr.recipients.first().cloned().unwrap_or_default();
+            }
+            verdicts = vec![verdict];
         }
     }
     for verdict in &mut verdicts {
@@ -132,7 +144,7 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
 
 /// The verdict that needs action most: a failure before a delay, the surer before the less sure, the first of equals.
 fn worst<'a, 'k>(verdicts: &'a [Verdict<'k>]) -> Option<&'a Verdict<'k>> {
-    verdicts.iter().rev().min_by_key(|v| (v.kind, std::cmp::Reverse(v.confidence)))
+    verdicts.iter().min_by_key(|v| (v.kind, std::cmp::Reverse(v.confidence)))
 }
 
 /// What the words around the replies say.
@@ -262,17 +274,20 @@ impl<'k> Judge<'_, 'k> {
         let has_reply = ndr.recipients.iter().any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some());
         let other = self.prose.other.as_ref()?;
         let talks = other.entry.meaning.kind.unwrap_or(Kind::Failed);
-        if has_reply && !ndr.only_quoted {
+        // A forged report may well hold a code; its own words give it away.
+        let forged = other.entry.meaning.outranks_replies && ndr.form != Form::DeliveryStatus;
+        if has_reply && !ndr.only_quoted && !forged {
             return None;
         }
         if !has_reply
+            && !forged
             && let Some(failure) = &self.prose.failure
             && failure.length > other.length
             && (ndr.framed || talks != Kind::NotABounce)
         {
             return None;
         }
-        if !has_reply && ndr.framed && talks == Kind::NotABounce && ndr.recipients.iter().any(|r| r.reply.is_some() && r.address.is_some()) && self.reply_decides() {
+        if !has_reply && !forged && ndr.framed && talks == Kind::NotABounce && ndr.recipients.iter().any(|r| r.reply.is_some() && r.address.is_some()) && self.reply_decides() {
             return None;
         }
         let mut verdict = self.by_entry(other.entry, talks, Ground::Prose, Sureness::Certain);
@@ -302,15 +317,30 @@ impl<'k> Judge<'_, 'k> {
 
     /// Nothing was said about any recipient: the words decide, or nothing does.
     fn without_recipient(&self) -> Verdict<'k> {
-        if let Some(failure) = &self.prose.failure {
+        let chatter = self.is_chatter();
+        if let Some(failure) = self.prose.failure.as_ref().filter(|_| !chatter) {
             return self.by_prose(failure, &Recipient::default());
         }
-        if self.ndr.framed || self.ndr.form != Form::Text {
+        if (self.ndr.framed || self.ndr.form != Form::Text) && !chatter {
             let mut verdict = self.plain("insufficient_detail", Kind::Failed, Ground::Nothing, Sureness::Unsure);
             verdict.permanent = None;
             return verdict;
         }
         self.plain("human_chat", Kind::NotABounce, Ground::Nothing, Sureness::Likely)
+    }
+
+    /// A person talks, and neither a report nor telling words say that a message failed.
+    fn is_chatter(&self) -> bool {
+        let text = &self.prose.text;
+        if text.len() > LONGEST_TALK || !talk::is_person(text) {
+            return false;
+        }
+        match &self.prose.failure {
+            Some(failure) if failure.length >= TELLING => false,
+            Some(failure) if failure.entry.meaning.cause == "insufficient_detail" => true,
+            Some(_) => self.ndr.form == Form::Text && !talk::tells_of_failure(text),
+            None => !self.ndr.recipients.iter().any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some()),
+        }
     }
 
     fn by_prose(&self, decision: &Decision<'k>, recipient: &Recipient) -> Verdict<'k> {
@@ -326,7 +356,7 @@ impl<'k> Judge<'_, 'k> {
 
     /// One recipient.
     fn recipient(&self, recipient: &Recipient) -> Verdict<'k> {
-        let kind = kind_of(self.ndr, recipient);
+        let kind = self.kind(recipient);
         let code = recipient.deciding_code();
         let text = recipient.reply.as_deref().unwrap_or_default();
         let (decision, provider) = self.look_up(text, code, recipient);
@@ -342,10 +372,18 @@ impl<'k> Judge<'_, 'k> {
                 None => self.plain("insufficient_detail", kind, Ground::Nothing, Sureness::Unsure),
             },
         };
-        if kind == Kind::Delayed && recipient.action == Some(Action::Delayed) && waits(&verdict) || kind == Kind::Delivered && !matches!(verdict.cause.slug.as_str(), "sent_ok") {
+        let kind = match verdict.entry.and_then(|e| e.meaning.kind) {
+            // A reply that speaks of a delay makes it one, unless the report says that it has failed.
+            Some(Kind::Delayed) if recipient.action.is_none() && verdict.ground == Ground::Words => Kind::Delayed,
+            _ => kind,
+        };
+        verdict.kind = kind;
+        if kind == Kind::Delayed && self.is_warning(recipient) && waits(&verdict) || kind == Kind::Delivered && !matches!(verdict.cause.slug.as_str(), "sent_ok") {
             let slug = if kind == Kind::Delayed { "delayed_not_failed" } else { "sent_ok" };
             let evidence = std::mem::take(&mut verdict.evidence);
-            verdict = self.plain(slug, kind, Ground::Form, Sureness::Certain);
+            // A reason that is printed but not understood leaves the answer open.
+            let sure = if kind == Kind::Delayed && text.split_whitespace().count() > 3 { Sureness::Likely } else { Sureness::Certain };
+            verdict = self.plain(slug, kind, Ground::Form, sure);
             verdict.evidence = evidence;
         }
         let by_entry = verdict.entry.and_then(|e| e.meaning.permanent);
@@ -364,6 +402,18 @@ impl<'k> Judge<'_, 'k> {
         verdict.smtp = recipient.smtp;
         verdict.provider = provider.and_then(|p| self.knowledge.providers.get(p as usize));
         verdict
+    }
+
+    fn is_warning(&self, recipient: &Recipient) -> bool {
+        recipient.action == Some(Action::Delayed) || self.prose.other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed))
+    }
+
+    /// A temporary refusal in a report that calls itself a delay warning is a delay.
+    fn kind(&self, recipient: &Recipient) -> Kind {
+        let kind = kind_of(self.ndr, recipient);
+        let warns = self.prose.other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed));
+        let permanent = recipient.smtp.is_some_and(|s| s.class() == 5) || recipient.smtp.is_none() && recipient.deciding_code().is_some_and(|c| c.class == 5);
+        if kind == Kind::Failed && recipient.action.is_none() && warns && !permanent { Kind::Delayed } else { kind }
     }
 
     fn evidence_in_text(&self, recipient: &Recipient) -> String {
@@ -403,7 +453,8 @@ impl<'k> Judge<'_, 'k> {
         let found = self.knowledge.phrases.scan(&folded);
         let provider = by_host.or_else(|| self.knowledge.provider_by_mark(&found));
         let (smtp, inner_code) = if wrapped { reply::in_diagnostic(inner) } else { (recipient.smtp, code) };
-        let failed = |e: &Entry| e.meaning.kind.unwrap_or(Kind::Failed) == Kind::Failed || smtp.is_some_and(|s| s.class() == 2) || code.is_some_and(|c| c.class == 2);
+        let done = smtp.is_some_and(|s| s.class() == 2) || code.is_some_and(|c| c.class == 2);
+        let failed = |e: &Entry| matches!(e.meaning.kind, None | Some(Kind::Failed | Kind::Delayed)) || done;
         let query = Query {
             provider,
             code: inner_code,
@@ -483,17 +534,29 @@ fn names(ndr: &Ndr, recipient: &Recipient, evidence: &str) -> Names {
         their_domain: domain(&recipient.original).or_else(|| domain(&recipient.address)),
         our_domain: domain(&ndr.original.from),
         remote: recipient.remote.clone(),
-        ip: bracketed_ip(evidence),
+        ip: sending_ip(evidence),
     }
 }
 
-/// The address in `[192.0.2.1]`: servers print the connecting IP that way.
-fn bracketed_ip(text: &str) -> Option<String> {
-    text.split('[')
-        .skip(1)
-        .filter_map(|rest| rest.split([']', ' ']).next())
-        .find(|word| word.parse::<std::net::IpAddr>().is_ok())
-        .map(Into::into)
+/// The connecting IP that a reply names: `[192.0.2.1]`, `?ip=192.0.2.1`, `IP address 192.0.2.1`. One behind a host's name is the server's own.
+fn sending_ip(text: &str) -> Option<String> {
+    let mut plain = None;
+    let mut before = ' ';
+    for word in text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '=' | '<' | '>' | ',' | ';' | '/' | '"' | '\'')) {
+        let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let bare = bare.trim_start_matches("IP:").trim_end_matches([':', '.']);
+        if bare.len() >= 3 && bare.parse::<std::net::IpAddr>().is_ok() {
+            match before {
+                '[' | '=' => return Some(bare.into()),
+                // `mx.example.org[192.0.2.1]` and `mx.example.org (192.0.2.1)` are the speaker.
+                'h' => {}
+                _ => plain = plain.or_else(|| Some(bare.to_string())),
+            }
+        }
+        let opens = word.ends_with(['[', '(']);
+        before = if opens && address::is_host(bare) || opens && bare.is_empty() && before == 'h' { 'h' } else if address::is_host(bare) && word.ends_with(' ') { 'h' } else { word.chars().next_back().unwrap_or(' ') };
+    }
+    plain
 }
 
 fn ours(verdicts: &[Verdict<'_>], side: &Side) -> Option<Ours> {

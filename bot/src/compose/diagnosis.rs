@@ -44,7 +44,6 @@ pub fn next_moves(verdict: &Verdict<'_>) -> Vec<String> {
 pub fn reply(diagnoses: &[Diagnosis<'_>], knowledge: &Knowledge) -> Option<Reply> {
     let top = diagnoses
         .iter()
-        .rev()
         .min_by_key(|d| (d.whole.kind, std::cmp::Reverse(d.whole.confidence)))?;
     let whole = &top.whole;
     let mut reply = Reply {

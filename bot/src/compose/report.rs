@@ -63,7 +63,6 @@ pub struct RecipientReport {
 pub fn report(diagnoses: &[Diagnosis<'_>]) -> Option<Report> {
     let top = diagnoses
         .iter()
-        .rev()
         .min_by_key(|d| (d.whole.kind, std::cmp::Reverse(d.whole.confidence)))?;
     let mut report = one(top);
     if diagnoses.len() > 1 {

@@ -127,6 +127,9 @@ pub struct Meaning {
     pub sure: Option<Sureness>,
     #[serde(default)]
     pub with_code_only: bool,
+    /// Decides although a server's reply stands in the text as well (a forged report, a person's own words about one).
+    #[serde(default)]
+    pub outranks_replies: bool,
     /// The meaning with wordings that is also what the code says by itself.
     #[serde(default)]
     pub also_default: bool,

@@ -225,9 +225,12 @@ impl Knowledge {
     /// The entries without wordings for a code, exact ones before ranges.
     fn defaults(&self, code: EnhancedCode) -> Vec<&Entry> {
         let exact = self.by_code.get(&code).map_or(&[][..], Vec::as_slice);
-        exact
-            .iter()
-            .chain(&self.ranges)
+        let known = self.defaults_among(exact, code);
+        if known.is_empty() { self.defaults_among(&self.ranges, code) } else { known }
+    }
+
+    fn defaults_among(&self, ids: &[u32], code: EnhancedCode) -> Vec<&Entry> {
+        ids.iter()
             .filter_map(|&id| self.entries.get(id as usize))
             .filter(|e| e.meaning.is_default())
             .filter(|e| match e.about {

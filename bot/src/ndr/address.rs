@@ -79,8 +79,8 @@ fn around(text: &str, sign: usize) -> Option<At> {
 /// Remnants of links before an address: `mailto:`, `rfc822;` (their separators are no local-part letters) and `%3c`.
 fn strip_link(local: &str) -> &str {
     let lower = local.to_ascii_lowercase();
-    for prefix in ["%3c", "3d", "to=", "to:"] {
-        if lower.starts_with(prefix) && prefix.starts_with(['%', 't']) && lower.len() > prefix.len() {
+    for prefix in ["%3c", "to=", "u'", "b'"] {
+        if lower.starts_with(prefix) && lower.len() > prefix.len() {
             return local.get(prefix.len()..).unwrap_or(local);
         }
     }

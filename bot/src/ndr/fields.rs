@@ -1,7 +1,7 @@
 //! The lines of a bounce that are `Name: value`: fields of a delivery status (RFC 3464), message headers, log lines.
 
 /// Field names of a delivery report and of the reports that servers write in words, in lower case.
-const REPORT: [&str; 22] = [
+const REPORT: [&str; 23] = [
     "reporting-mta",
     "received-from-mta",
     "arrival-date",
@@ -10,6 +10,7 @@ const REPORT: [&str; 22] = [
     "original-recipient",
     "final-recipient",
     "action",
+    "disposition",
     "status",
     "remote-mta",
     "diagnostic-code",

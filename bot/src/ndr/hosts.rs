@@ -39,15 +39,18 @@ fn strict(word: &str) -> Option<String> {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.contains(':') => host,
         _ => word,
     };
+    let lower = word.to_ascii_lowercase();
     let plausible = is_host(word)
+        && !lower.ends_with("exception")
+        && !lower.ends_with("error")
         && word.rsplit('.').next().is_some_and(|top| top.len() >= 2 && top.chars().all(|c| c.is_alphabetic() || c == '-') || top.starts_with("xn--"));
     (plausible || is_ip(word)).then(|| word.to_string())
 }
 
 /// Words right before the name of the server that spoke, in lower case.
-const BEFORE: [&str; 22] = [
+const BEFORE: [&str; 24] = [
     "host", "server", "at", "to", "by", "from", "relay", "mx", "with", "connect", "--", "mta", "contacting", "talking", "serveur", "servidor",
-    "an", "von", "di", "[fqdn", "is", "connected",
+    "an", "von", "di", "[fqdn", "is", "connected", "remoteserver", "distant",
 ];
 
 /// The server that is named as the speaker in `before`, the text that leads up to a reply. The last one counts.
@@ -67,7 +70,9 @@ pub fn speaker(before: &str) -> Option<String> {
             };
             if !name.contains('@')
                 && let Some(host) = strict(name)
-                && (BEFORE.contains(&head.as_str()) || matches!(head.as_str(), "relay" | "host") || nth == 0)
+                && (BEFORE.contains(&head.as_str()) || head == "-" && is_ip(&host) || head.contains('@') || nth == 0)
+                // The address in brackets behind a name is that name's.
+                && !(name.starts_with(['(', '[']) && is_ip(&host) && best.is_some())
                 && !(head == "from" && line.trim_start().to_ascii_lowercase().starts_with("received"))
             {
                 best = Some(host);

@@ -20,9 +20,12 @@ pub fn parse(line: &str) -> Option<LogLine> {
 
 /// Postfix and Sendmail: `to=<a>, relay=mx[…], dsn=5.1.1, status=bounced (…)`, `NOQUEUE: reject: RCPT from …: 554 …; from=<> to=<a>`.
 fn keyed(line: &str) -> Option<LogLine> {
-    let to = value_of(line, "to=")?;
+    let to = value_of(line, "to=");
     let rejected = line.contains("reject: ") || line.contains("NOQUEUE");
-    let state = value_of(line, "status=").or_else(|| value_of(line, "stat="));
+    let state = value_of(line, "status=").or_else(|| to.and_then(|_| value_of(line, "stat=")));
+    if to.is_none() && state.is_none() {
+        return None;
+    }
     if !rejected && state.is_none() && value_of(line, "dsn=").is_none() && value_of(line, "relay=").is_none() {
         return None;
     }
@@ -30,8 +33,12 @@ fn keyed(line: &str) -> Option<LogLine> {
         Some("bounced" | "undeliverable" | "expired") => Some(Action::Failed),
         Some("deferred" | "deferred:" | "soft-bounced") => Some(Action::Delayed),
         Some("sent" | "deliverable") => Some(Action::Delivered),
-        _ => rejected.then_some(Action::Failed),
+        _ if rejected => Some(refusal(line)),
+        _ => None,
     };
+    if to.is_none() && action.is_none() {
+        return None;
+    }
     let status = value_of(line, "dsn=").and_then(|v| EnhancedCode::parse(v.trim_end_matches(',')));
     let remote = value_of(line, "relay=").filter(|r| !r.starts_with("none")).and_then(|r| {
         let host = r.split(['[', ',', ':']).next()?;
@@ -40,7 +47,7 @@ fn keyed(line: &str) -> Option<LogLine> {
     let reply_from = ["status=", "stat=", "reject: "].iter().find_map(|k| line.find(k).map(|i| i + k.len())).unwrap_or(0);
     Some(LogLine {
         recipient: Recipient {
-            address: address::first(to).map(Into::into),
+            address: to.and_then(address::first).map(Into::into),
             action,
             status,
             remote,
@@ -49,6 +56,15 @@ fn keyed(line: &str) -> Option<LogLine> {
         sender: value_of(line, "from=").and_then(address::first).map(Into::into),
         reply_from,
     })
+}
+
+/// A refusal with a 4xx reply is for now, any other for good.
+fn refusal(line: &str) -> Action {
+    let after = line.split_once("reject: ").map_or(line, |(_, rest)| rest);
+    match super::reply::find(after).first().and_then(|r| r.smtp) {
+        Some(code) if code.class() == 4 => Action::Delayed,
+        _ => Action::Failed,
+    }
 }
 
 /// The value of a key in a log line: up to the blank after it, past an address in brackets.
@@ -63,6 +79,18 @@ fn value_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
 
 /// Exim: `** a@example.org R=… T=… H=mx.example.org [192.0.2.1]: reply`, `== a@example.org … defer (…): reply`.
 fn exim(line: &str) -> Option<LogLine> {
+    if let Some((before, rest)) = line.split_once("rejected RCPT ") {
+        let temporary = before.trim_end().ends_with("temporarily");
+        return Some(LogLine {
+            recipient: Recipient {
+                address: address::first(rest.split(": ").next()?).map(Into::into),
+                action: Some(if temporary { Action::Delayed } else { Action::Failed }),
+                ..Recipient::default()
+            },
+            sender: None,
+            reply_from: line.len() - rest.len(),
+        });
+    }
     let (at, action) = [(" ** ", Action::Failed), (" == ", Action::Delayed), (" => ", Action::Delivered)]
         .iter()
         .find_map(|(mark, action)| line.find(mark).map(|i| (i, *action)))?;

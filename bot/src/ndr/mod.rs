@@ -11,6 +11,7 @@ pub mod outlook;
 pub mod paste;
 pub mod plain;
 pub mod reply;
+pub mod talk;
 pub mod unwrap;
 
 use crate::code::{EnhancedCode, SmtpCode};

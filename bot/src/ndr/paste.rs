@@ -84,6 +84,11 @@ pub fn clean(text: &str) -> Clean {
         let (line, quoted) = unquote(line);
         let line = visible(line);
         let line = without_links(&line);
+        // .NET puts its own name for the number in front of what the server really said.
+        let line = match line.split_once("The server response was: ") {
+            Some((_, said)) if !said.trim().is_empty() => Cow::Owned(said.to_string()),
+            _ => line,
+        };
         if line.len() > 60 {
             split_run_together(&line, quoted, &mut clean);
         } else {

@@ -83,6 +83,8 @@ struct Walk {
     /// Quoted or not, for each line of `words`.
     quoted: Vec<bool>,
     expect_host: bool,
+    /// The fields are those of a read receipt (RFC 8098).
+    disposition: bool,
 }
 
 fn read_lines(clean: &Clean, from: usize, to: usize) -> Ndr {
@@ -156,7 +158,7 @@ impl Walk {
 
     fn line(&mut self, line: &str, next: &str, quoted: bool) {
         let trimmed = line.trim();
-        if fields::is_field(line) && !trimmed.to_ascii_lowercase().starts_with("generating server") && !trimmed.to_ascii_lowercase().starts_with("message rejected") {
+        if fields::is_field(line) && !is_odd_status(trimmed) && !trimmed.to_ascii_lowercase().starts_with("generating server") && !trimmed.to_ascii_lowercase().starts_with("message rejected") {
             if trimmed.to_ascii_lowercase().starts_with("status:") && !self.in_fields && !next_is_field(next) && self.fields.is_empty() {
                 // "Status: 5.1.1" alone in a sentence's place is a code in words.
                 self.push_words(line, quoted);
@@ -207,6 +209,9 @@ impl Walk {
 
     fn field_line(&mut self, line: &str, quoted: bool) {
         let trimmed = line.trim();
+        if trimmed.to_ascii_lowercase().starts_with("disposition:") {
+            self.disposition = true;
+        }
         if let Some((name, value)) = fields::split(trimmed)
             && name.eq_ignore_ascii_case("x-failed-recipients")
         {
@@ -266,7 +271,7 @@ impl Walk {
 
     /// Which recipients does the line name?
     fn recipients_of(&mut self, line: &str, lower: &str, start: usize) {
-        if !line.contains('@') {
+        if !line.contains('@') && !line.contains("status=") {
             return;
         }
         if let Some(entry) = log::parse(line) {
@@ -353,7 +358,7 @@ impl Walk {
         self.senders.extend(status.sender);
         self.senders.extend(self.ndr.original.from.clone());
         let from_fields = status.recipients.iter().any(|r| r.address.is_some() || r.reply.is_some() || r.status.is_some());
-        let replies = reply::find(&self.words);
+        let replies = without_bare(reply::find(&self.words), &self.words);
         let spoken = self.attach(&replies);
         self.ndr.recipients = merge(status.recipients, spoken);
         if let ([only], Some(to)) = (self.ndr.recipients.as_mut_slice(), &self.ndr.original.to)
@@ -367,9 +372,11 @@ impl Walk {
                 ..Recipient::default()
             }));
         }
-        self.ndr.form = if from_fields {
+        self.ndr.form = if self.disposition && !self.ndr.recipients.iter().any(|r| r.action.is_some() || r.status.is_some()) {
+            Form::Disposition
+        } else if from_fields {
             Form::DeliveryStatus
-        } else if self.ndr.framed || !replies.is_empty() || self.ndr.recipients.iter().any(|r| r.reply.is_some()) {
+        } else if self.ndr.framed || !replies.is_empty() {
             Form::Report
         } else {
             Form::Text
@@ -398,12 +405,26 @@ impl Walk {
             .iter()
             .map(|r| self.quoted.get(line_of(r.start)).copied().unwrap_or(false))
             .chain(self.replies_quoted.iter().copied());
+        if !self.ndr.framed && !replies.is_empty() && self.replies_quoted.is_empty() && unquoted_words && replies.iter().all(|r| self.in_quotes(r)) {
+            return true;
+        }
         let mut any = false;
         let every = all.fold(true, |every, quoted| {
             any = true;
             every && quoted
         });
         any && every && unquoted_words
+    }
+
+    /// Does a reply stand in quotation marks or brackets inside a sentence?
+    fn in_quotes(&self, reply: &Reply) -> bool {
+        let before = self.words.get(..reply.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let (quoted, sentence) = match line.char_indices().rev().find(|(_, c)| matches!(c, '"' | '\u{201c}' | '\u{201e}' | '(')) {
+            Some((at, _)) => (true, line.get(..at).unwrap_or_default()),
+            None => (false, ""),
+        };
+        quoted && sentence.split_whitespace().count() >= 3
     }
 
     /// Gives each reply to the recipients that stand before it.
@@ -420,7 +441,9 @@ impl Walk {
             named.retain(|n| !n.recipient.address.as_deref().is_some_and(is_daemon));
         }
         if strongest == Some(Strength::Mentioned) {
-            if !self.ndr.framed && replies.is_empty() {
+            let first = named.first().and_then(|n| n.recipient.address.clone());
+            let single = named.iter().all(|n| n.recipient.address == first);
+            if !self.ndr.framed && replies.is_empty() && !single {
                 return Vec::new();
             }
             named.truncate(20);
@@ -453,7 +476,7 @@ impl Walk {
             let Some(one) = named.get(index) else { break };
             let at = out.iter().position(|r| same_address(r, &one.recipient));
             if closed || self.says_something(behind, one.at) {
-                self.keep_words(&group, &mut out, behind, one.at);
+                self.keep_words(&group, &mut out, behind, one.at, strongest);
                 group.clear();
                 closed = false;
             }
@@ -472,7 +495,7 @@ impl Walk {
             }
         }
         if !closed {
-            self.keep_words(&group, &mut out, behind, self.words.len());
+            self.keep_words(&group, &mut out, behind, self.words.len(), strongest);
         }
         if let Some(first) = loose.first() {
             for recipient in out.iter_mut().filter(|r| r.code.is_none() && r.smtp.is_none()) {
@@ -482,11 +505,24 @@ impl Walk {
                 recipient.remote = recipient.remote.take().or_else(|| first.remote.clone());
             }
         }
+        if out.is_empty() && loose.is_empty() {
+            loose.extend(self.last_error());
+        }
         if out.is_empty() {
             loose.dedup_by(|a, b| a.reply == b.reply);
             return loose;
         }
         out
+    }
+
+    /// `{LED=words};{FQDN=…}`: the last error of a queue, where it bears no number.
+    fn last_error(&self) -> Option<Recipient> {
+        let (_, rest) = self.words.split_once("{LED=")?;
+        let said = rest.split("};").next()?.trim_end_matches(['}', ']']);
+        let mut heard = Recipient::default();
+        heard.take_reply(said);
+        heard.remote = hosts::inside(rest.get(..floor(rest, 600))?);
+        said.contains(' ').then_some(heard)
     }
 
     /// A reply goes to each recipient of the group that has none yet; later ones only add what is missing.
@@ -508,6 +544,9 @@ impl Walk {
                 recipient.remote = recipient.remote.take().or_else(|| heard.remote.clone());
             } else if recipient.code.is_none() && recipient.smtp == heard.smtp && heard.code.is_some() {
                 recipient.code = heard.code;
+            } else if recipient.reply.as_ref().is_some_and(|r| r.to_ascii_lowercase().contains("expired")) && heard.remote.is_some() {
+                // Who gave up is the sending server; who kept it waiting stands in the lines below.
+                recipient.remote.clone_from(&heard.remote);
             } else if recipient.remote.is_none() || recipient.remote == self.ndr.generating {
                 recipient.remote = heard.remote.clone().or(recipient.remote.take());
             }
@@ -518,11 +557,15 @@ impl Walk {
         let before = self.words.get(from..reply.start).unwrap_or_default();
         let text = self.words.get(reply.start..reply.end).unwrap_or_default();
         let rest = self.words.get(reply.end..).unwrap_or_default();
-        let after = rest.lines().next().unwrap_or_default();
-        hosts::speaker(before)
+        let after = rest.get(..floor(rest, 300)).unwrap_or_default();
+        let spoken = hosts::speaker(before);
+        spoken
+            .clone()
+            .filter(|host| Some(host) != self.ndr.generating.as_ref())
             .or_else(|| rejected_by(&self.words))
             .or_else(|| hosts::inside(text))
             .or_else(|| hosts::inside(after))
+            .or(spoken)
     }
 
     /// Are there words between two recipients, so that the first one's block has ended?
@@ -538,8 +581,15 @@ impl Walk {
     }
 
     /// What stands behind a recipient without a code is kept as its reply: the rest of the line and the lines of its block.
-    fn keep_words(&self, group: &[usize], out: &mut [Recipient], from: usize, to: usize) {
-        let text = self.words.get(from..to).unwrap_or_default();
+    fn keep_words(&self, group: &[usize], out: &mut [Recipient], from: usize, to: usize, strength: Option<Strength>) {
+        let mut text = self.words.get(from..to).unwrap_or_default();
+        if strength != Some(Strength::Block) {
+            // The rest of a sentence that names the recipient is no reply; what stands below it in a report may be one.
+            if !self.ndr.framed {
+                return;
+            }
+            text = text.split_once('\n').map_or("", |(_, below)| below);
+        }
         let text = text.trim_start_matches(['>', ']', ')', ':', ' ']);
         let mut said = String::new();
         for line in text.split('\n') {
@@ -585,6 +635,27 @@ impl Walk {
     }
 }
 
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// A number alone (`responseCode: 550`) is no reply where the same number stands before words as well.
+fn without_bare(mut replies: Vec<Reply>, words: &str) -> Vec<Reply> {
+    let says = |r: &Reply| {
+        words
+            .get(r.start..r.end)
+            .is_some_and(|t| t.split_whitespace().filter(|w| w.chars().filter(|c| c.is_alphabetic()).count() >= 2).count() >= 2)
+    };
+    let spoken: Vec<_> = replies.iter().filter(|r| says(r)).map(|r| (r.smtp, r.code)).collect();
+    let said_with_words = |r: &Reply| spoken.iter().any(|(smtp, code)| (r.smtp.is_none() || *smtp == r.smtp) && (r.code.is_none() || *code == r.code));
+    replies.retain(|r| says(r) || !said_with_words(r));
+    replies
+}
+
 /// The words without the replies.
 fn without(words: &str, replies: &[Reply]) -> String {
     let mut prose = String::with_capacity(words.len());
@@ -617,6 +688,13 @@ fn before_spaced_colon(before: &str, after: &str) -> bool {
 fn ends_with_address(before: &str, after: &str) -> bool {
     let before = before.trim_end_matches(['<', ' ', '"', '\'']);
     before.ends_with(':') && before.split_whitespace().count() >= 3 && !after.contains(char::is_alphanumeric)
+}
+
+/// `Status : [{LED=550 …`: a message trace prints the reply where a report has its code.
+fn is_odd_status(line: &str) -> bool {
+    fields::split(line).is_some_and(|(name, value)| {
+        name.eq_ignore_ascii_case("status") && !value.starts_with(['2', '4', '5'])
+    })
 }
 
 fn next_is_field(next: &str) -> bool {
@@ -754,18 +832,18 @@ pub fn merge(mut from_fields: Vec<Recipient>, spoken: Vec<Recipient>) -> Vec<Rec
         });
         match matching {
             Some(known) => complete(known, one),
-            None if single || one.address.is_none() => {
-                for known in from_fields.iter_mut().filter(|r| r.reply.is_none() || r.smtp.is_none() && r.code.is_none()) {
-                    let address = known.address.clone().or_else(|| one.address.clone());
-                    complete(known, one.clone());
-                    known.address = address;
-                }
-            }
             None if nameless => {
                 if let Some(first) = from_fields.first_mut() {
                     let mut one = one;
                     first.address = one.address.take();
                     complete(first, one);
+                }
+            }
+            None if single || one.address.is_none() => {
+                for known in from_fields.iter_mut().filter(|r| r.reply.is_none() || r.smtp.is_none() && r.code.is_none()) {
+                    let address = known.address.clone().or_else(|| one.address.clone());
+                    complete(known, one.clone());
+                    known.address = address;
                 }
             }
             None => {}

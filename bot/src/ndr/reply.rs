@@ -238,7 +238,11 @@ const PRODUCTS: [&str; 39] = [
 
 fn after_product(text: &str, at: usize) -> bool {
     let word = word_before(text, at).to_ascii_lowercase();
-    PRODUCTS.contains(&word.as_str())
+    // "RFC 5321 4.2.1" is a section.
+    let is_rfc = |w: &str| w.strip_prefix("rfc").is_some_and(|n| n.trim_start_matches(['-', ' ']).bytes().all(|b| b.is_ascii_digit()));
+    let number = word.len() >= 3 && word.bytes().all(|b| b.is_ascii_digit());
+    let before = if number { text.get(..at).and_then(|t| t.rfind(word.as_str())).map_or("", |i| word_before(text, i)) } else { "" };
+    PRODUCTS.contains(&word.as_str()) || is_rfc(&word) || before.eq_ignore_ascii_case("rfc")
 }
 
 /// The word before `at` on the same line, without the blanks and punctuation between.
@@ -336,7 +340,7 @@ fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCode>) -> usi
             end = line_start;
             break;
         }
-        for (mark, close) in [("(in reply to", ")"), ("(in response to", ")"), ("##", ""), ("\t at ", "")] {
+        for (mark, close) in [("(in reply to", ")"), ("(in response to", ")"), ("##", ""), ("\t at ", ""), ("};{", "")] {
             if let Some(cut) = line.find(mark) {
                 // The command that was refused belongs to the reply; it may be wrapped onto the next line.
                 let rest = text.get(line_start + cut..end).unwrap_or_default();

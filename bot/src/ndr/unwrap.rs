@@ -26,12 +26,27 @@ pub fn join(text: &str) -> String {
             }
             continue;
         }
+        // `5.4. 1`: a line was broken inside the code.
+        if out.ends_with('.') && word.starts_with(|c: char| c.is_ascii_digit()) && broken_code(&out) {
+            out.push_str(word);
+            continue;
+        }
         if head.is_none() {
             head = Head::read(word, words.clone().next());
         }
         push(&mut out, word);
     }
     out
+}
+
+/// Does the text end in `5.4.`, right behind a basic code?
+fn broken_code(text: &str) -> bool {
+    let mut words = text.rsplit(' ');
+    let last = words.next().unwrap_or_default().trim_end_matches('.');
+    let basic = words.next().unwrap_or_default();
+    let digits = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
+    crate::code::SmtpCode::parse(basic).is_some()
+        && last.split_once('.').is_some_and(|(class, subject)| digits(class) && class.len() == 1 && digits(subject) && subject.len() <= 3)
 }
 
 fn push(out: &mut String, word: &str) {
@@ -82,7 +97,7 @@ impl Head {
 }
 
 /// Wordings after which a server repeats what another server said.
-const WRAPPERS: [&str; 5] = ["-> ", "->", "-&gt; ", "[Message=", "MSG="];
+const WRAPPERS: [&str; 7] = ["responded with: ", "responded: ", "-> ", "->", "-&gt; ", "[Message=", "MSG="];
 
 /// The reply that another server gave, where `text` (a joined reply) wraps one; else `text` itself.
 #[must_use]
