@@ -1,4 +1,4 @@
-//! Packs the folder `knowledge/` into one JSON file that is embedded: parsing hundreds of TOML files would slow every start.
+//! Packs the folder `knowledge/` into two JSON files that are embedded: parsing hundreds of TOML files would slow every start.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -10,19 +10,44 @@ fn main() {
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
     files.sort_by(|a, b| a.0.cmp(&b.0));
-    let packed: Vec<serde_json::Value> = files
-        .into_iter()
-        .map(|(name, text)| match toml::from_str::<serde_json::Value>(&text) {
-            Ok(value) => serde_json::json!([name, value]),
+    let mut packed = serde_json::json!({ "causes": null, "providers": [], "faq": [], "meanings": [] });
+    let mut examples = serde_json::Map::new();
+    for (name, text) in files {
+        let mut value: serde_json::Value = match toml::from_str(&text) {
+            Ok(value) => value,
             Err(error) => panic!("knowledge/{name}: {error}"),
-        })
-        .collect();
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("knowledge.json");
-    fs::write(
-        out,
-        serde_json::to_vec(&packed).expect("values from TOML are JSON"),
-    )
-    .expect("OUT_DIR is writable");
+        };
+        let place = if name == "causes.toml" {
+            packed["causes"] = value;
+            continue;
+        } else if name.ends_with("/provider.toml") {
+            "providers"
+        } else if name.starts_with("faq/") {
+            "faq"
+        } else {
+            examples.insert(name.clone(), take_examples(&mut value));
+            "meanings"
+        };
+        packed[place].as_array_mut().expect("made above").push(serde_json::json!([name, value]));
+    }
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    write(&out.join("knowledge.json"), &packed);
+    write(&out.join("examples.json"), &serde_json::Value::Object(examples));
+}
+
+/// Examples are read by `knowledge check` only; without them every start is faster.
+fn take_examples(file: &mut serde_json::Value) -> serde_json::Value {
+    let meanings = file.get_mut("meaning").and_then(|m| m.as_array_mut());
+    let taken = meanings.into_iter().flatten().map(|meaning| {
+        let mut take = |key: &str| meaning.as_object_mut().and_then(|m| m.remove(key)).unwrap_or(serde_json::json!([]));
+        serde_json::json!([take("matches"), take("not")])
+    });
+    taken.collect()
+}
+
+fn write(path: &Path, value: &serde_json::Value) {
+    let bytes = serde_json::to_vec(value).expect("values from TOML are JSON");
+    fs::write(path, bytes).expect("OUT_DIR is writable");
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {

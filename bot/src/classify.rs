@@ -6,7 +6,7 @@ use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
 use crate::knowledge::find::{Decision, Query, Tier};
 use crate::knowledge::fold::Folded;
 use crate::knowledge::load::{Entry, Knowledge};
-use crate::ndr::{Action, Form, Ndr, Recipient, address, reply, talk, unwrap};
+use crate::ndr::{Action, Form, Ndr, Recipient, address, frames, reply, talk, unwrap};
 
 /// Longest evidence line that is kept, in characters.
 const LONGEST_EVIDENCE: usize = 600;
@@ -424,7 +424,7 @@ impl<'k> Judge<'_, 'k> {
             .ndr
             .text
             .lines()
-            .find(|l| crate::ndr::frames::is_sign(&l.to_lowercase()));
+            .find(|l| frames::is_sign(l));
         shorten(telling.or_else(|| self.ndr.text.lines().find(|l| !l.trim().is_empty())).unwrap_or_default())
     }
 

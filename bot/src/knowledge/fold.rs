@@ -6,66 +6,67 @@ pub struct Folded {
     pub text: String,
     /// For each byte of `text` the byte offset of its character in the original.
     origin: Vec<u32>,
-    /// For each byte of `text`: was something left out right before it?
-    gap: Vec<bool>,
+    /// Where in `text` a word starts: the only places where a wording may start.
+    edges: Vec<u32>,
 }
+
+/// What becomes of an ASCII byte: left out with a gap, left out without one, or kept in lower case.
+const GAP: u8 = 0;
+const DROP: u8 = 1;
+
+const ASCII: [u8; 128] = {
+    let mut table = [DROP; 128];
+    let mut b = 0x20;
+    while b < 0x7f {
+        table[b as usize] = if (b as u8).is_ascii_uppercase() { b as u8 + 32 } else { b as u8 };
+        b += 1;
+    }
+    let blanks = [b' ', b'\t', b'\n', b'\r', 0x0b, 0x0c];
+    let mut i = 0;
+    while i < blanks.len() {
+        table[blanks[i] as usize] = GAP;
+        i += 1;
+    }
+    table[b'"' as usize] = DROP;
+    table[b'\'' as usize] = DROP;
+    table[b'`' as usize] = DROP;
+    table
+};
 
 impl Folded {
     /// Folds `original`; texts over 4 GiB are cut.
     #[must_use]
     pub fn new(original: &str) -> Self {
-        let mut folded = Self {
-            text: String::with_capacity(original.len()),
+        let mut folder = Folder {
+            text: Vec::with_capacity(original.len()),
             origin: Vec::with_capacity(original.len()),
-            gap: Vec::with_capacity(original.len()),
+            edges: Vec::with_capacity(original.len() / 4 + 4),
+            gap: true,
+            in_word: false,
         };
-        let mut gap = true;
-        for (at, c) in original.char_indices() {
-            if c.is_ascii() {
-                if c.is_ascii_whitespace() {
-                    gap = true;
-                } else if !matches!(c, '"' | '\'' | '`') && !c.is_ascii_control() {
-                    folded.push(c.to_ascii_lowercase(), at, &mut gap);
+        let mut at = 0;
+        let bytes = original.as_bytes();
+        while let Some(&byte) = bytes.get(at) {
+            if let Some(&kept) = ASCII.get(byte as usize) {
+                match kept {
+                    GAP => folder.gap = true,
+                    DROP => {}
+                    _ => folder.ascii(kept, at),
                 }
+                at += 1;
                 continue;
             }
-            if c.is_whitespace() {
-                gap = true;
-                continue;
-            }
-            match c {
-                _ if is_dropped(c) => {}
-                '\u{2010}'..='\u{2015}' | '\u{2212}' => folded.push('-', at, &mut gap),
-                '\u{2026}' => {
-                    for _ in 0..3 {
-                        folded.push('.', at, &mut gap);
-                    }
-                }
-                '\u{ff01}'..='\u{ff5e}' => {
-                    let narrow = char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c);
-                    folded.push(narrow.to_ascii_lowercase(), at, &mut gap);
-                }
-                _ => {
-                    for lower in c.to_lowercase() {
-                        folded.push(lower, at, &mut gap);
-                    }
-                }
-            }
+            let Some(c) = original.get(at..).and_then(|t| t.chars().next()) else {
+                break;
+            };
+            folder.wide(c, at);
+            at += c.len_utf8();
         }
-        folded
-    }
-
-    fn push(&mut self, c: char, at: usize, gap: &mut bool) {
-        self.text.push(c);
-        for _ in 0..c.len_utf8() {
-            self.origin.push(u32::try_from(at).unwrap_or(u32::MAX));
-            self.gap.push(false);
+        Self {
+            text: String::from_utf8(folder.text).unwrap_or_default(),
+            origin: folder.origin,
+            edges: folder.edges,
         }
-        let first = self.gap.len() - c.len_utf8();
-        if let Some(flag) = self.gap.get_mut(first) {
-            *flag = *gap;
-        }
-        *gap = false;
     }
 
     /// The byte offset in the original of the character that folded byte `at` came from.
@@ -74,17 +75,66 @@ impl Folded {
         self.origin.get(at).map(|&o| o as usize)
     }
 
+    /// Where words start, in folded bytes.
+    #[must_use]
+    pub fn edges(&self) -> &[u32] {
+        &self.edges
+    }
+
     /// May a wording start or end right before folded byte `at`? Not in the middle of a word.
     #[must_use]
     pub fn is_edge(&self, at: usize) -> bool {
-        if at == 0 || at >= self.text.len() || self.gap.get(at).copied().unwrap_or(true) {
-            return true;
+        at == 0 || at >= self.text.len() || u32::try_from(at).is_ok_and(|a| self.edges.binary_search(&a).is_ok())
+    }
+}
+
+struct Folder {
+    text: Vec<u8>,
+    origin: Vec<u32>,
+    edges: Vec<u32>,
+    gap: bool,
+    /// Was the last character kept one inside a word?
+    in_word: bool,
+}
+
+impl Folder {
+    fn edge(&mut self, inside: bool) {
+        if self.gap || !(self.in_word && inside) {
+            self.edges.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
         }
-        let before = self.text.get(..at).and_then(|t| t.chars().next_back());
-        let after = self.text.get(at..).and_then(|t| t.chars().next());
-        match (before, after) {
-            (Some(a), Some(b)) => !(in_word(a) && in_word(b)),
-            _ => false,
+        self.gap = false;
+        self.in_word = inside;
+    }
+
+    fn ascii(&mut self, byte: u8, at: usize) {
+        self.edge(byte.is_ascii_alphanumeric());
+        self.text.push(byte);
+        self.origin.push(u32::try_from(at).unwrap_or(u32::MAX));
+    }
+
+    fn wide(&mut self, c: char, at: usize) {
+        if c.is_whitespace() {
+            self.gap = true;
+            return;
+        }
+        match c {
+            _ if is_dropped(c) => {}
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => self.ascii(b'-', at),
+            '\u{2026}' => (0..3).for_each(|_| self.ascii(b'.', at)),
+            '\u{ff01}'..='\u{ff5e}' => {
+                let narrow = u8::try_from(u32::from(c) - 0xfee0).unwrap_or(b' ');
+                self.ascii(narrow.to_ascii_lowercase(), at);
+            }
+            _ => {
+                for lower in c.to_lowercase() {
+                    self.edge(in_word(lower));
+                    let mut buffer = [0; 4];
+                    for byte in lower.encode_utf8(&mut buffer).bytes() {
+                        self.text.push(byte);
+                        self.origin.push(u32::try_from(at).unwrap_or(u32::MAX));
+                    }
+                }
+            }
         }
     }
 }
@@ -124,5 +174,6 @@ mod tests {
         assert!(folded.is_edge(0) && folded.is_edge(2) && folded.is_edge(5));
         assert!(!folded.is_edge(4), "inside 'mxs'");
         assert_eq!(folded.original(2), Some(3));
+        assert_eq!(Folded::new("郵箱已滿").edges().len(), 4);
     }
 }

@@ -12,6 +12,7 @@ use super::phrases::{Builder, Phrases, Role, Use};
 use crate::code::{EnhancedCode, SmtpCode};
 
 static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.json"));
+static EXAMPLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/examples.json"));
 
 /// Largest knowledge file that is read from a folder, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -101,29 +102,38 @@ impl Knowledge {
     /// The knowledge built into the program.
     #[must_use]
     pub fn embedded() -> Self {
-        Self::embedded_with_faults().0
+        assemble(Files::embedded(), Vec::new()).0
     }
 
     /// The same with its faults, for `knowledge check`.
     #[must_use]
     pub fn embedded_with_faults() -> (Self, Vec<Fault>) {
-        let files: Vec<(String, Value)> = serde_json::from_slice(EMBEDDED).unwrap_or_default();
+        let mut files = Files::embedded();
+        let examples: HashMap<String, Vec<(Vec<String>, Vec<String>)>> = serde_json::from_slice(EXAMPLES).unwrap_or_default();
+        for (name, file) in &mut files.meanings {
+            let own = examples.get(name).map_or(&[][..], Vec::as_slice);
+            for (meaning, (matches, not)) in file.meaning.iter_mut().zip(own) {
+                meaning.matches.clone_from(matches);
+                meaning.not.clone_from(not);
+            }
+        }
         assemble(files, Vec::new())
     }
 
     /// Reads a folder laid out like `knowledge/`. What cannot be read is among the faults.
     #[must_use]
     pub fn from_folder(folder: &Path) -> (Self, Vec<Fault>) {
-        let mut files = Vec::new();
+        let mut found = Vec::new();
         let mut faults = Vec::new();
-        read_folder(folder, folder, 0, &mut files, &mut faults);
-        if files.is_empty() {
+        read_folder(folder, folder, 0, &mut found, &mut faults);
+        if found.is_empty() {
             faults.push(Fault {
                 file: folder.display().to_string(),
                 text: "holds no knowledge files; name a folder like `knowledge/`".into(),
             });
         }
-        files.sort_by(|a, b| a.0.cmp(&b.0));
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let files = Files::sort(found, &mut faults);
         assemble(files, faults)
     }
 
@@ -198,39 +208,55 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn assemble(files: Vec<(String, Value)>, mut faults: Vec<Fault>) -> (Knowledge, Vec<Fault>) {
-    let mut causes = CauseFile::default();
-    let mut providers: Vec<Provider> = Vec::new();
-    let mut faq = Vec::new();
-    let mut meanings: Vec<(String, MeaningFile)> = Vec::new();
-    for (file, value) in files {
-        if file == "causes.toml" {
-            causes = parse(&file, value, &mut faults).unwrap_or_default();
-        } else if file.ends_with("/provider.toml") {
-            providers.extend(parse::<Provider>(&file, value, &mut faults));
-        } else if file.starts_with("faq/") {
-            faq.extend(parse::<Faq>(&file, value, &mut faults).map(|f| (stem(&file), f)));
-        } else if ["codes/", "providers/", "phrases/"]
-            .iter()
-            .any(|p| file.starts_with(p))
-        {
-            meanings.extend(parse(&file, value, &mut faults).map(|m| (file, m)));
-        } else {
-            faults.push(Fault {
-                file,
-                text: "stands in no known place; see README.md".into(),
-            });
-        }
+/// Knowledge files by what they hold, each with its name.
+#[derive(Default, serde::Deserialize)]
+struct Files {
+    causes: CauseFile,
+    providers: Vec<(String, Provider)>,
+    faq: Vec<(String, Faq)>,
+    meanings: Vec<(String, MeaningFile)>,
+}
+
+impl Files {
+    fn embedded() -> Self {
+        // `knowledge check` and the tests read the same files with their faults; here none is left.
+        serde_json::from_slice(EMBEDDED).unwrap_or_default()
     }
+
+    fn sort(found: Vec<(String, Value)>, faults: &mut Vec<Fault>) -> Self {
+        let mut files = Self::default();
+        for (file, value) in found {
+            if file == "causes.toml" {
+                files.causes = parse(&file, value, faults).unwrap_or_default();
+            } else if file.ends_with("/provider.toml") {
+                files.providers.extend(parse(&file, value, faults).map(|p| (file, p)));
+            } else if file.starts_with("faq/") {
+                files.faq.extend(parse(&file, value, faults).map(|f| (file, f)));
+            } else if ["codes/", "providers/", "phrases/"].iter().any(|p| file.starts_with(p)) {
+                files.meanings.extend(parse(&file, value, faults).map(|m| (file, m)));
+            } else {
+                faults.push(Fault {
+                    file,
+                    text: "stands in no known place; see README.md".into(),
+                });
+            }
+        }
+        files
+    }
+}
+
+fn assemble(files: Files, mut faults: Vec<Fault>) -> (Knowledge, Vec<Fault>) {
     let index: HashMap<String, u32> = (0u32..)
-        .zip(&causes.cause)
+        .zip(&files.causes.cause)
         .map(|(i, c)| (c.slug.clone(), i))
         .collect();
+    let providers: Vec<Provider> = files.providers.into_iter().map(|(_, p)| p).collect();
     let mut entries = Vec::new();
-    for (file, content) in meanings {
+    for (file, content) in files.meanings {
         add_entries(file, content, &providers, &index, &mut entries, &mut faults);
     }
-    (index_all(causes, providers, entries, faq), faults)
+    let faq = files.faq.into_iter().map(|(file, f)| (stem(&file), f)).collect();
+    (index_all(files.causes, providers, entries, faq), faults)
 }
 
 fn parse<T: DeserializeOwned>(file: &str, value: Value, faults: &mut Vec<Fault>) -> Option<T> {

@@ -1,8 +1,6 @@
-//! All wordings of the knowledge in one automaton: one pass over a text finds every wording in it.
+//! All wordings of the knowledge in one index: one look at each word of a text finds every wording that starts there.
 
 use std::collections::HashMap;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::fold::Folded;
 
@@ -57,17 +55,24 @@ pub struct Found {
     pub length: u32,
 }
 
+/// Bytes of a piece's beginning that the index looks up; shorter pieces stand under their first three.
+const LONG: usize = 8;
+const SHORT: usize = 3;
+
 /// Every wording of a knowledge folder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Phrases {
-    automaton: Option<AhoCorasick>,
-    piece_length: Vec<u32>,
+    pieces: Vec<String>,
+    /// Pieces of eight bytes and more, by their first eight.
+    long: HashMap<[u8; LONG], Vec<u32>>,
+    /// Shorter pieces, by their first three.
+    short: HashMap<[u8; SHORT], Vec<u32>>,
     /// For each piece: the phrases that begin with it.
     begins: Vec<Vec<u32>>,
     phrases: Vec<Phrase>,
 }
 
-/// Collects wordings before the automaton is built.
+/// Collects wordings before the index is built.
 #[derive(Default)]
 pub struct Builder {
     pieces: Vec<String>,
@@ -114,42 +119,56 @@ impl Builder {
         }
     }
 
-    /// Builds the automaton.
+    /// Builds the index.
     #[must_use]
     pub fn build(self) -> Phrases {
-        let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&self.pieces)
-            .ok();
-        Phrases {
-            automaton,
-            piece_length: self
-                .pieces
-                .iter()
-                .map(|p| u32::try_from(p.len()).unwrap_or(u32::MAX))
-                .collect(),
+        let mut built = Phrases {
             begins: self.begins,
             phrases: self.phrases,
+            ..Phrases::default()
+        };
+        for (id, piece) in (0u32..).zip(&self.pieces) {
+            let bytes = piece.as_bytes();
+            if let Some(head) = bytes.first_chunk::<LONG>() {
+                built.long.entry(*head).or_default().push(id);
+            } else if let Some(head) = bytes.first_chunk::<SHORT>() {
+                built.short.entry(*head).or_default().push(id);
+            }
         }
+        built.pieces = self.pieces;
+        built
     }
 }
 
 impl Phrases {
-    /// Every wording that stands in `text`, in the order of where they end.
-    #[must_use]
-    pub fn scan(&self, text: &Folded) -> Vec<Found> {
-        let Some(automaton) = &self.automaton else {
-            return Vec::new();
-        };
-        let mut hits: Vec<(u32, u32, u32)> = Vec::new();
-        for hit in automaton
-            .find_overlapping_iter(text.text.as_str())
-            .take(MOST_HITS)
-        {
-            if text.is_edge(hit.start()) && text.is_edge(hit.end()) {
-                hits.push((hit.pattern().as_u32(), to_u32(hit.start()), to_u32(hit.end())));
+    /// The pieces that stand in `text`: piece, start, end.
+    fn hits(&self, text: &Folded) -> Vec<(u32, u32, u32)> {
+        let bytes = text.text.as_bytes();
+        let mut hits = Vec::new();
+        for &edge in text.edges() {
+            let rest = bytes.get(edge as usize..).unwrap_or_default();
+            let long = rest.first_chunk::<LONG>().and_then(|head| self.long.get(head));
+            let short = rest.first_chunk::<SHORT>().and_then(|head| self.short.get(head));
+            for &id in long.into_iter().chain(short).flatten() {
+                let Some(piece) = self.pieces.get(id as usize) else {
+                    continue;
+                };
+                let end = edge as usize + piece.len();
+                if rest.starts_with(piece.as_bytes()) && text.is_edge(end) {
+                    hits.push((id, edge, to_u32(end)));
+                }
+            }
+            if hits.len() > MOST_HITS {
+                break;
             }
         }
+        hits
+    }
+
+    /// Every wording that stands in `text`, in the order of where they start.
+    #[must_use]
+    pub fn scan(&self, text: &Folded) -> Vec<Found> {
+        let hits = self.hits(text);
         let mut found = Vec::new();
         for (index, &(piece, start, end)) in hits.iter().enumerate() {
             for &id in self.begins.get(piece as usize).map_or(&[][..], Vec::as_slice) {
@@ -173,11 +192,10 @@ impl Phrases {
     /// Do the further pieces of `phrase` follow, each within the gap? Returns where the last one ends.
     fn follow(&self, phrase: &Phrase, mut end: u32, hits: &[(u32, u32, u32)]) -> Option<u32> {
         for piece in phrase.pieces.iter().skip(1) {
-            let length = *self.piece_length.get(*piece as usize)?;
             let next = hits.iter().find(|(id, start, _)| {
                 id == piece && *start >= end && (*start - end) as usize <= GAP
             })?;
-            end = next.1 + length;
+            end = next.2;
         }
         Some(end)
     }

@@ -1,7 +1,11 @@
 //! The fixed words that mail servers put around a report: where one starts, where the returned message starts, which server wrote it.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 /// Words that open a report, in lower case. Two of the same kind in one paste are two reports.
-pub const OPENINGS: [(&str, Opening); 27] = [
+const OPENINGS: [(&str, Opening); 27] = [
     ("this is the mail system at host", Opening::Postfix),
     ("this is the postfix program at host", Opening::Postfix),
     ("this is the qmail-send program at", Opening::Qmail),
@@ -178,44 +182,8 @@ const GENERATING: [&str; 28] = [
 /// Labels of the same in scripts that write a full-width colon or none.
 const GENERATING_WIDE: [&str; 3] = ["生成サーバー", "서버 생성", "생성 서버"];
 
-/// The kind of report that opens on this line (in lower case).
-#[must_use]
-pub fn opening(lower: &str) -> Option<Opening> {
-    OPENINGS
-        .iter()
-        .find(|(words, _)| lower.contains(words))
-        .map(|(_, kind)| *kind)
-}
-
-/// Does this line (in lower case) show that a report is being read?
-#[must_use]
-pub fn is_sign(lower: &str) -> bool {
-    SIGNS.iter().any(|words| lower.contains(words))
-}
-
-/// Does the returned message start after this line (in lower case)?
-#[must_use]
-pub fn returned_follows(lower: &str) -> bool {
-    let has_dashes = lower.starts_with("---") || lower.starts_with("===");
-    RETURNED.iter().any(|words| lower.contains(words))
-        && (has_dashes || lower.len() < 90)
-        || has_dashes && lower.contains("original message")
-}
-
-/// The rest of a line (in lower case) behind the label of the server that wrote the report.
-#[must_use]
-pub fn generating_label(lower: &str) -> Option<usize> {
-    let at = GENERATING
-        .iter()
-        .find_map(|label| lower.find(label).map(|i| i + label.len()))
-        .or_else(|| GENERATING_WIDE.iter().find_map(|label| lower.find(label).map(|i| i + label.len())))?;
-    let rest = lower.get(at..)?;
-    let skipped = rest.len() - rest.trim_start_matches([' ', ':', '\u{ff1a}', '\u{a0}']).len();
-    Some(at + skipped)
-}
-
 /// Words before the name of the server that wrote the report, in lower case.
-pub const AT_HOST: [&str; 9] = [
+const AT_HOST: [&str; 9] = [
     "mail system at host ",
     "postfix program at host ",
     "qmail-send program at ",
@@ -226,3 +194,110 @@ pub const AT_HOST: [&str; 9] = [
     "mta [",
     "message delivery software at ",
 ];
+
+/// Words of a sentence that speaks of a delivery, in lower case.
+const DELIVERY: [&str; 39] = [
+    "deliver", "couldn't be", "couldn\u{2019}t be", "wasn't found", "wasn\u{2019}t found", "rcpt to:", "message to", "mail to", "failed for", "recipient", "user unknown",
+    "unknown user", "could not be sent", "not found", "zugestellt", "nachricht an", "message à", "remis à", "mensaje a", "entregar", "messaggio", "recapit", "consegna", "mensagem",
+    "bericht", "bezorgd", "меддел", "meddelande", "доставлен", "doręcz", "is blocked", "couldn't send", "rejected", "inbox", "was blocked", "reach", "failed address", "投递失败", "メール",
+];
+
+/// What the fixed words on one line tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The kind of report that opens here.
+    pub opening: Option<Opening>,
+    /// Does the line show that a report is being read?
+    pub sign: bool,
+    /// Do words stand here after which the returned message comes?
+    pub returned: bool,
+    /// Where, in the line, the label of the server that wrote the report ends.
+    pub generating: Option<usize>,
+    /// Where, in the line, the words before the name of that server end.
+    pub at_host: Option<usize>,
+    /// Does it speak of a delivery?
+    pub delivery: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Mark {
+    Opening(Opening),
+    Sign,
+    Returned,
+    Generating,
+    AtHost,
+    Delivery,
+}
+
+/// All fixed words in one automaton, so that a text is looked at once.
+static WORDS: LazyLock<(Option<AhoCorasick>, Vec<Mark>)> = LazyLock::new(|| {
+    let mut words: Vec<String> = Vec::new();
+    let mut marks = Vec::new();
+    let mut add = |text: &str, mark: Mark| {
+        words.push(text.to_string());
+        marks.push(mark);
+        // Capitals beyond ASCII at the start of a word of another script.
+        let capital: String = text.chars().next().map(char::to_uppercase).into_iter().flatten().chain(text.chars().skip(1)).collect();
+        if !text.is_ascii() && capital != text {
+            words.push(capital);
+            marks.push(mark);
+        }
+    };
+    OPENINGS.iter().for_each(|(text, kind)| add(text, Mark::Opening(*kind)));
+    SIGNS.iter().for_each(|text| add(text, Mark::Sign));
+    RETURNED.iter().for_each(|text| add(text, Mark::Returned));
+    GENERATING.iter().chain(&GENERATING_WIDE).for_each(|text| add(text, Mark::Generating));
+    AT_HOST.iter().for_each(|text| add(text, Mark::AtHost));
+    DELIVERY.iter().for_each(|text| add(text, Mark::Delivery));
+    let automaton = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .ascii_case_insensitive(true)
+        .build(&words)
+        .ok();
+    (automaton, marks)
+});
+
+/// What the fixed words in `text` tell, for each of its lines.
+#[must_use]
+pub fn marks(text: &str) -> Vec<Marks> {
+    let bytes = text.as_bytes();
+    let mut lines = vec![Marks::default(); memchr::memchr_iter(b'\n', bytes).count() + 1];
+    let (Some(automaton), kinds) = &*WORDS else {
+        return lines;
+    };
+    let mut ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+    let (mut start, mut end) = (0, ends.next().unwrap_or(0));
+    let mut index = 0;
+    for hit in automaton.find_overlapping_iter(text) {
+        while hit.start() > end {
+            start = end + 1;
+            end = ends.next().unwrap_or(bytes.len());
+            index += 1;
+        }
+        let Some(line) = lines.get_mut(index) else { break };
+        match kinds.get(hit.pattern().as_usize()) {
+            Some(Mark::Opening(kind)) => line.opening = line.opening.or(Some(*kind)),
+            Some(Mark::Sign) => line.sign = true,
+            Some(Mark::Returned) => line.returned = true,
+            Some(Mark::Generating) => line.generating = Some(hit.end() - start),
+            Some(Mark::AtHost) => line.at_host = line.at_host.or(Some(hit.end() - start)),
+            Some(Mark::Delivery) => line.delivery = true,
+            None => {}
+        }
+    }
+    lines
+}
+
+/// Does the returned message start after this line?
+#[must_use]
+pub fn returned_follows(line: &str, marks: Marks) -> bool {
+    let has_dashes = line.starts_with("---") || line.starts_with("===");
+    marks.returned && (has_dashes || line.len() < 90)
+        || has_dashes && line.to_ascii_lowercase().contains("original message")
+}
+
+/// Does a text show that a report is being read?
+#[must_use]
+pub fn is_sign(text: &str) -> bool {
+    marks(text).iter().any(|m| m.sign)
+}

@@ -297,7 +297,7 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn head(ndr: &mut Ndr, message: &Message<'_>) {
     ndr.subject = message.subject().map(Into::into);
-    ndr.framed |= ndr.subject.as_ref().is_some_and(|s| super::frames::is_sign(&s.to_lowercase()));
+    ndr.framed |= ndr.subject.as_ref().is_some_and(|s| super::frames::is_sign(s));
     ndr.sender = address_of(message.from());
     if ndr.original.from.is_none() {
         ndr.original.from = address_of(message.to());

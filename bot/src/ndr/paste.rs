@@ -76,6 +76,9 @@ pub fn clean(text: &str) -> Clean {
         text: String::with_capacity(text.len()),
         quoted: Vec::new(),
     };
+    let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
+    let links = has("](") || has("mailto:") || has("<http");
+    let answers = has("The server response was: ");
     let lines = text.split('\n').flat_map(|l| {
         let l = l.strip_suffix('\r').unwrap_or(l);
         l.split('\r')
@@ -83,13 +86,13 @@ pub fn clean(text: &str) -> Clean {
     for line in lines {
         let (line, quoted) = unquote(line);
         let line = visible(line);
-        let line = without_links(&line);
+        let line = if links { without_links(&line) } else { line };
         // .NET puts its own name for the number in front of what the server really said.
-        let line = match line.split_once("The server response was: ") {
+        let line = match answers.then(|| line.split_once("The server response was: ")).flatten() {
             Some((_, said)) if !said.trim().is_empty() => Cow::Owned(said.to_string()),
             _ => line,
         };
-        if line.len() > 60 {
+        if line.len() > 60 && memchr::memchr_iter(b':', line.as_bytes()).nth(1).is_some() {
             split_run_together(&line, quoted, &mut clean);
         } else {
             push_line(&line, quoted, &mut clean);
@@ -131,6 +134,9 @@ fn is_transcript(line: &str) -> bool {
 
 /// The line without zero-width and direction characters and control characters; odd blanks become plain ones.
 fn visible(line: &str) -> Cow<'_, str> {
+    if line.bytes().all(|b| (0x20..0x7f).contains(&b) || b == b'\t') {
+        return Cow::Borrowed(line);
+    }
     let odd = |c: char| {
         c.is_control() && c != '\t'
             || matches!(c, '\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{202a}'..='\u{202f}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{3000}' | '\u{ad}')

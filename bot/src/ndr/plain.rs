@@ -1,37 +1,58 @@
 //! Reports in words and pasted text: which lines name recipients, which hold replies, where the returned message starts.
 
 use super::address::{self, alone, before_colon};
-use super::frames::{self, Opening};
-use super::paste::{self, Clean};
+use super::frames::{self, Marks, Opening};
+use super::paste;
 use super::reply::{self, Reply};
 use super::{Form, Ndr, Original, Recipient, dsn, fields, hosts, log, unwrap};
+
+/// Most reports that are read in one paste.
+const MOST_REPORTS: usize = 50;
 
 /// Reads a text as pasted. Several reports in one paste come as several.
 #[must_use]
 pub fn read(text: &str) -> Vec<Ndr> {
     let clean = paste::clean(text);
-    segments(&clean)
+    let marks = frames::marks(&clean.text);
+    let lines: Vec<Line<'_>> = clean
+        .text
+        .split('\n')
+        .zip(&marks)
+        .zip(&clean.quoted)
+        .map(|((text, marks), quoted)| Line {
+            text,
+            marks: *marks,
+            quoted: *quoted,
+        })
+        .collect();
+    segments(&lines)
         .into_iter()
-        .map(|(from, to)| read_lines(&clean, from, to))
+        .filter_map(|(from, to)| lines.get(from..to))
+        .map(read_lines)
         .collect()
 }
 
+/// A line of a cleaned paste.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    text: &'t str,
+    marks: Marks,
+    quoted: bool,
+}
+
 /// Where each report of a paste starts and ends, in lines: a second opening of the same kind starts another one.
-fn segments(clean: &Clean) -> Vec<(usize, usize)> {
+fn segments(lines: &[Line<'_>]) -> Vec<(usize, usize)> {
     let mut starts = vec![0];
     let mut seen: Vec<Opening> = Vec::new();
-    let mut lines = 0;
     let mut last_header = 0;
-    for (index, line) in clean.text.split('\n').enumerate() {
-        lines = index + 1;
-        let lower = line.to_lowercase();
-        if lower.starts_with("from:") || lower.starts_with("return-path:") {
+    for (index, line) in lines.iter().enumerate() {
+        if begins(line.text, "from:") || begins(line.text, "return-path:") {
             last_header = index;
         }
-        let Some(kind) = frames::opening(&lower) else {
+        let Some(kind) = line.marks.opening else {
             continue;
         };
-        if seen.contains(&kind) && seen.first() == Some(&kind) && kind != Opening::Google2 {
+        if seen.first() == Some(&kind) && kind != Opening::Google2 {
             let start = if index - last_header < 12 && last_header > *starts.last().unwrap_or(&0) {
                 last_header
             } else {
@@ -42,8 +63,13 @@ fn segments(clean: &Clean) -> Vec<(usize, usize)> {
         }
         seen.push(kind);
     }
-    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines]).collect();
-    starts.into_iter().zip(ends).take(50).collect()
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([lines.len()]).collect();
+    starts.into_iter().zip(ends).take(MOST_REPORTS).collect()
+}
+
+/// Does the line begin with these ASCII words, whatever their capitals?
+fn begins(line: &str, words: &str) -> bool {
+    line.as_bytes().get(..words.len()).is_some_and(|head| head.eq_ignore_ascii_case(words.as_bytes()))
 }
 
 /// How surely a line names a recipient.
@@ -87,23 +113,22 @@ struct Walk {
     disposition: bool,
 }
 
-fn read_lines(clean: &Clean, from: usize, to: usize) -> Ndr {
+fn read_lines(lines: &[Line<'_>]) -> Ndr {
     let mut walk = Walk::default();
     let mut head = true;
-    let lines: Vec<&str> = clean.text.split('\n').skip(from).take(to - from).collect();
     for (index, line) in lines.iter().enumerate() {
-        let quoted = clean.quoted.get(from + index).copied().unwrap_or(false);
+        let text = line.text;
         if head {
-            match fields::split(line) {
-                Some((name, value)) if fields::is_header(line) => {
+            match fields::split(text) {
+                Some((name, value)) if fields::is_header(text) => {
                     walk.own_header(name, value);
-                    walk.push_words(line, quoted);
+                    walk.push_words(text, line.quoted);
                     continue;
                 }
-                _ if line.trim().is_empty() && index < 2 => continue,
-                _ if line.starts_with([' ', '\t']) && index > 0 && !line.trim().is_empty() => {
+                _ if text.trim().is_empty() && index < 2 => continue,
+                _ if text.starts_with([' ', '\t']) && index > 0 && !text.trim().is_empty() => {
                     // A folded header, or the indented start of a report.
-                    if lines.get(index - 1).is_some_and(|l| fields::is_header(l)) && walk.ndr.subject.is_some() {
+                    if lines.get(index - 1).is_some_and(|l| fields::is_header(l.text)) && walk.ndr.subject.is_some() {
                         continue;
                     }
                 }
@@ -111,7 +136,7 @@ fn read_lines(clean: &Clean, from: usize, to: usize) -> Ndr {
             }
             head = false;
         }
-        walk.line(line, lines.get(index + 1).copied().unwrap_or_default(), quoted);
+        walk.line(line, lines.get(index + 1).map_or("", |l| l.text));
     }
     walk.finish()
 }
@@ -156,10 +181,11 @@ impl Walk {
         });
     }
 
-    fn line(&mut self, line: &str, next: &str, quoted: bool) {
+    fn line(&mut self, whole: &Line<'_>, next: &str) {
+        let Line { text: line, marks, quoted } = *whole;
         let trimmed = line.trim();
-        if fields::is_field(line) && !is_odd_status(trimmed) && !trimmed.to_ascii_lowercase().starts_with("generating server") && !trimmed.to_ascii_lowercase().starts_with("message rejected") {
-            if trimmed.to_ascii_lowercase().starts_with("status:") && !self.in_fields && !next_is_field(next) && self.fields.is_empty() {
+        if fields::is_field(line) && !is_odd_status(trimmed) && !begins(trimmed, "generating server") && !begins(trimmed, "message rejected") {
+            if begins(trimmed, "status:") && !self.in_fields && !next_is_field(next) && self.fields.is_empty() {
                 // "Status: 5.1.1" alone in a sentence's place is a code in words.
                 self.push_words(line, quoted);
                 return;
@@ -175,7 +201,8 @@ impl Walk {
                 self.fields.push('\n');
                 return;
             }
-            if !fields::is_header(line) && !starts_anew(line) {
+            let starts_anew = line.starts_with("---") || marks.opening.is_some() || marks.generating.is_some();
+            if !fields::is_header(line) && !starts_anew {
                 self.fields.push(' ');
                 self.fields.push_str(trimmed);
                 self.fields.push('\n');
@@ -184,13 +211,11 @@ impl Walk {
             self.in_fields = false;
             self.fields.push('\n');
         }
-        let lower = line.to_lowercase();
-        let opening = frames::opening(&lower);
-        if self.in_returned && opening.is_none() && frames::generating_label(&lower).is_none() {
+        if self.in_returned && marks.opening.is_none() && marks.generating.is_none() {
             self.returned_line(line);
             return;
         }
-        if frames::returned_follows(&lower) && (next.trim().is_empty() || fields::is_header(next) || lower.starts_with('-') || self.ndr.framed) {
+        if frames::returned_follows(line, marks) && (next.trim().is_empty() || fields::is_header(next) || line.starts_with('-') || self.ndr.framed) {
             self.in_returned = true;
             self.returned_body = false;
             return;
@@ -203,8 +228,8 @@ impl Walk {
             return;
         }
         self.in_returned = false;
-        self.ndr.framed |= opening.is_some() || frames::is_sign(&lower);
-        self.report_line(line, &lower, quoted);
+        self.ndr.framed |= marks.opening.is_some() || marks.sign;
+        self.report_line(whole);
     }
 
     fn field_line(&mut self, line: &str, quoted: bool) {
@@ -241,39 +266,33 @@ impl Walk {
         }
     }
 
-    fn report_line(&mut self, line: &str, lower: &str, quoted: bool) {
+    fn report_line(&mut self, whole: &Line<'_>) {
+        let Line { text: line, marks, quoted } = *whole;
         let start = self.words.len();
         if self.expect_host && !line.trim().is_empty() {
             self.expect_host = false;
             self.ndr.generating = hosts::of_field(line);
         }
-        if let Some(at) = frames::generating_label(lower) {
-            match line.get(at..).map(str::trim) {
-                Some(rest) if !rest.is_empty() => {
-                    let word = rest.split_whitespace().next().unwrap_or_default();
-                    self.ndr.generating = self.ndr.generating.take().or_else(|| hosts::of_field(word));
-                }
-                _ => self.expect_host = self.ndr.generating.is_none(),
+        if let Some(at) = marks.generating {
+            let rest = line.get(at..).unwrap_or_default().trim_start_matches([' ', ':', '\u{ff1a}', '\u{a0}']);
+            match rest.split_whitespace().next() {
+                Some(word) => self.ndr.generating = self.ndr.generating.take().or_else(|| hosts::of_field(word)),
+                None => self.expect_host = self.ndr.generating.is_none(),
             }
             self.ndr.framed = true;
         }
-        for words in frames::AT_HOST {
-            if self.ndr.generating.is_none()
-                && let Some(at) = lower.find(words)
-            {
-                let word = line.get(at + words.len()..).and_then(|r| r.split([' ', ',', ']']).next());
-                self.ndr.generating = word.and_then(hosts::of_field);
-            }
+        if let Some(at) = marks.at_host.filter(|_| self.ndr.generating.is_none()) {
+            let word = line.get(at..).and_then(|r| r.split([' ', ',', ']']).next());
+            self.ndr.generating = word.and_then(hosts::of_field);
         }
-        self.recipients_of(line, lower, start);
+        if line.contains('@') || line.contains("status=") {
+            self.recipients_of(line, marks, start);
+        }
         self.push_words(line, quoted);
     }
 
     /// Which recipients does the line name?
-    fn recipients_of(&mut self, line: &str, lower: &str, start: usize) {
-        if !line.contains('@') && !line.contains("status=") {
-            return;
-        }
+    fn recipients_of(&mut self, line: &str, marks: Marks, start: usize) {
         if let Some(entry) = log::parse(line) {
             self.senders.extend(entry.sender);
             self.ndr.framed = true;
@@ -284,6 +303,7 @@ impl Walk {
             });
             return;
         }
+        let lower = &line.to_lowercase();
         if is_sender_line(lower) {
             self.senders.extend(address::first(line).map(Into::into));
             return;
@@ -323,7 +343,7 @@ impl Walk {
             self.original_of(line);
         } else if is_recipient_label(&label) || dated || paren || spoken || before_spaced_colon(before, after) {
             self.name(found, Strength::Block, start + first.end);
-        } else if speaks_of_delivery(lower) || all.len() == 1 && ends_with_address(before, after) {
+        } else if marks.delivery && !speaks_of_help(lower) || all.len() == 1 && ends_with_address(before, after) {
             for at in all.iter().take(20) {
                 if let Some(found) = line.get(at.start..at.end) {
                     self.name(found, Strength::Sentence, start + at.end);
@@ -701,12 +721,6 @@ fn next_is_field(next: &str) -> bool {
     fields::is_field(next) || next.starts_with([' ', '\t'])
 }
 
-/// Does a line end the fields before it though no blank line stands between?
-fn starts_anew(line: &str) -> bool {
-    let lower = line.to_lowercase();
-    line.starts_with("---") || frames::opening(&lower).is_some() || frames::generating_label(&lower).is_some()
-}
-
 /// Headers that only a returned message has; one of them with a header behind it starts one.
 fn starts_headers(line: &str, next: &str) -> bool {
     let Some((name, _)) = fields::split(line) else {
@@ -735,10 +749,9 @@ fn is_recipient_label(label: &str) -> bool {
         .any(|word| label.contains(word))
 }
 
-/// Does a sentence with an address in it speak of a delivery?
-fn speaks_of_delivery(lower: &str) -> bool {
-    let about = ["deliver", "couldn't be", "couldn\u{2019}t be", "wasn't found", "wasn\u{2019}t found", "undeliverable", "rcpt to:", "message to", "mail to", "failed for", "recipient", "user unknown", "unknown user", "could not be sent", "not found", "zugestellt", "nachricht an", "message à", "remis à", "mensaje a", "entregar", "messaggio", "recapit", "consegna", "mensagem", "bericht", "bezorgd", "меддел", "meddelande", "доставлен", "doręcz", "is blocked", "couldn't send", "rejected", "inbox", "was blocked", "reach", "failed address", "投递失败", "メール"];
-    about.iter().any(|word| lower.contains(word)) && !lower.contains("send mail to") && !lower.contains("contact ") && !lower.contains("forward this")
+/// Does a sentence with an address in it say whom to ask?
+fn speaks_of_help(lower: &str) -> bool {
+    ["send mail to", "contact ", "forward this"].iter().any(|words| lower.contains(words))
 }
 
 fn is_daemon(address: &str) -> bool {
@@ -755,6 +768,9 @@ fn is_machine_made(address: &str) -> bool {
 }
 
 fn rejected_by(words: &str) -> Option<String> {
+    if memchr::memmem::find(words.as_bytes(), b"ejected").is_none() && memchr::memmem::find(words.as_bytes(), b"gave this error").is_none() {
+        return None;
+    }
     for line in words.lines() {
         let lower = line.to_lowercase();
         for label in ["message rejected by:", "organization rejected your message:"] {

@@ -31,7 +31,7 @@ const ATTACHED_KIND: Tag = Tag(0x370E);
 
 /// Most bytes of plain text and of HTML that are handed on; reports say what they say far earlier.
 const MOST_WORDS: usize = 256 * 1024;
-const MOST_HTML: usize = 1024 * 1024;
+const MOST_HTML: usize = 512 * 1024;
 
 /// How deep items inside items are followed.
 const DEEPEST: usize = 4;
@@ -247,7 +247,9 @@ fn cut(kind: &'static str, mut words: String) -> Part {
     } else {
         MOST_WORDS
     };
-    let end = (0..=most).rev().find(|at| words.is_char_boundary(*at));
+    let end = (0..=most.min(words.len()))
+        .rev()
+        .find(|at| words.is_char_boundary(*at));
     words.truncate(end.unwrap_or(0));
     text(kind, words)
 }

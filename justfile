@@ -1,0 +1,46 @@
+# All that one does here. `just` alone lists it.
+
+# Where real bounces lie; the folder stands beside the checkout.
+raw := "../shared/corpora/raw"
+
+_list:
+    @just --list --unsorted
+
+# Run the program: just run explain mail.eml
+[positional-arguments]
+run *ARGUMENTS:
+    @cargo run --release --quiet -- "$@"
+
+# Every test (the README's second command)
+[positional-arguments]
+test *ARGUMENTS:
+    cargo test --workspace "$@"
+
+# Rewrite the expected files; read what changed before you commit it
+bless:
+    BLESS=1 cargo test --workspace
+    git diff --stat -- tests knowledge
+
+# Exactly what CI runs
+check:
+    bash .ci/run
+
+# Write knowledge/schema.json anew
+schema:
+    cargo run --quiet -- knowledge schema > knowledge/schema.json.new
+    mv knowledge/schema.json.new knowledge/schema.json
+
+# Messages per second beside the MIME parser alone
+bench FOLDER=raw:
+    cargo run --release --quiet -- bench {{quote(FOLDER)}}
+
+# Throw broken and made-up mail at the reader and at the whole route
+fuzz ITERATIONS="1000000":
+    BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p fuzz -- --nocapture
+
+# The long proofs, whole: CI runs a tenth of them
+prove: (fuzz "10000000")
+
+# Licences, advisories, bans and sources of what we build on (needs cargo-deny and the advisory database)
+deny:
+    cargo deny check
