@@ -52,7 +52,9 @@ fn answers_look_as_agreed() {
 fn faults_of(stem: &str, screen: &str, columns: usize) -> Vec<String> {
     let mut faults = Vec::new();
     for line in screen.lines() {
-        let long_word = line.split_whitespace().any(|word| word.chars().count() > columns - 14);
+        let long_word = line
+            .split_whitespace()
+            .any(|word| word.chars().count() > columns - 14);
         if line.chars().count() > columns && !long_word {
             faults.push(format!("{stem}: wider than {columns} columns: {line}"));
         }
@@ -76,11 +78,19 @@ fn faults_of(stem: &str, screen: &str, columns: usize) -> Vec<String> {
 #[test]
 fn every_answer_has_its_order() {
     let mut complaints = Vec::new();
-    for sample in crate::corpus::samples().iter().filter(|s| !s.name.ends_with(".mbox")) {
+    for sample in crate::corpus::samples()
+        .iter()
+        .filter(|s| !s.name.ends_with(".mbox"))
+    {
         let screen = explain(sample).out;
         complaints.extend(faults_of(&sample.name, &screen, USUAL));
         let at = |label: &str| screen.lines().position(|line| line.starts_with(label));
-        let order = [at("Who acts"), at("First move"), at("Send again"), at("Why")];
+        let order = [
+            at("Who acts"),
+            at("First move"),
+            at("Send again"),
+            at("Why"),
+        ];
         let given: Vec<usize> = order.into_iter().flatten().collect();
         if given.len() < 3 || !given.is_sorted() {
             complaints.push(format!("{}: who acts, the first move, sending again and why do not stand in that order: {order:?}", sample.name));
@@ -92,15 +102,25 @@ fn every_answer_has_its_order() {
 /// Runs the program on a pseudo-terminal of that width.
 fn on_a_terminal(file: &Path, columns: usize, environment: &[(&str, &str)]) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        skip("script", "the program `script` is not here to play a terminal");
+        skip(
+            "script",
+            "the program `script` is not here to play a terminal",
+        );
         return None;
     }
     let mut command = Command::new("script");
-    let inside = format!("stty cols {columns} rows 60; '{PROGRAM}' explain '{}'", file.display());
+    let inside = format!(
+        "stty cols {columns} rows 60; '{PROGRAM}' explain '{}'",
+        file.display()
+    );
     command.args(["-qec", &inside, "/dev/null"]);
     command.env_remove("NO_COLOR").env("TERM", "xterm");
     command.envs(environment.iter().copied());
-    Some(finish(command, b"", Duration::from_secs(120)).out.replace("\r\n", "\n"))
+    Some(
+        finish(command, b"", Duration::from_secs(120))
+            .out
+            .replace("\r\n", "\n"),
+    )
 }
 
 /// A file that holds what is read of a sample, without the lines that say why it is there.
@@ -114,7 +134,9 @@ fn as_file(sample: &Sample) -> tempfile::NamedTempFile {
 fn a_narrow_terminal_gets_narrow_lines() {
     let sample = named("postfix-two-recipients-two-causes");
     let file = as_file(&sample);
-    let Some(screen) = on_a_terminal(file.path(), NARROW, &[("NO_COLOR", "1")]) else { return };
+    let Some(screen) = on_a_terminal(file.path(), NARROW, &[("NO_COLOR", "1")]) else {
+        return;
+    };
     let mut complaints = faults_of("narrow", &screen, NARROW);
     complaints.extend(matches_file(&sample.beside("narrow.screen.txt"), &screen).err());
     no_complaints(&complaints);
@@ -124,12 +146,21 @@ fn a_narrow_terminal_gets_narrow_lines() {
 fn colours_are_for_terminals_that_want_them() {
     let sample = named("gmail-card");
     let file = as_file(&sample);
-    let Some(coloured) = on_a_terminal(file.path(), USUAL, &[]) else { return };
-    assert!(coloured.contains("\u{1b}[1;31m"), "a failure is red on a terminal: {coloured:?}");
+    let Some(coloured) = on_a_terminal(file.path(), USUAL, &[]) else {
+        return;
+    };
+    assert!(
+        coloured.contains("\u{1b}[1;31m"),
+        "a failure is red on a terminal: {coloured:?}"
+    );
     for off in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let plain = on_a_terminal(file.path(), USUAL, &[off]).expect("it ran a moment ago");
         assert!(!plain.contains('\u{1b}'), "{off:?} switches colours off");
-        assert_eq!(plain, explain(&sample).out, "without colours a terminal shows what a file gets");
+        assert_eq!(
+            plain,
+            explain(&sample).out,
+            "without colours a terminal shows what a file gets"
+        );
     }
 }
 
@@ -137,7 +168,15 @@ fn colours_are_for_terminals_that_want_them() {
 fn strangers_cannot_steer_the_terminal() {
     let hostile = "This is the mail system at host mx.example.com.\n\n<a@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1 \u{1b}]0;owned\u{7}\u{1b}[2Jno \u{202e}such\u{9b}31m user (in reply to RCPT TO command)\n";
     let shown = run(&["explain", "-"], hostile.as_bytes());
-    let steers: Vec<char> = shown.out.chars().filter(|c| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c)).collect();
+    let steers: Vec<char> = shown
+        .out
+        .chars()
+        .filter(|c| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c))
+        .collect();
     assert!(steers.is_empty(), "{steers:?} in {:?}", shown.out);
-    assert!(shown.out.contains("550 5.1.1"), "the evidence is still shown: {}", shown.out);
+    assert!(
+        shown.out.contains("550 5.1.1"),
+        "the evidence is still shown: {}",
+        shown.out
+    );
 }

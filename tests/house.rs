@@ -1,17 +1,12 @@
-//! The rules of the house that a program can hold: length, heads, names, open ends, documents that must keep up.
+//! The rules of the house that a program can hold: length, heads, names, open ends, lints.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bot::commands::COMMANDS;
-
-use crate::support::{matches_file, no_complaints, root, run};
+use crate::support::{no_complaints, root};
 
 /// Longest source file, in lines.
 const LONGEST_FILE: usize = 500;
-
-/// Longest documents, in lines.
-const LONGEST_DOCUMENTS: [(&str, usize); 4] = [("README.md", 200), ("ARCHITECTURE.md", 150), ("CONTRIBUTING.md", 80), ("CHANGELOG.md", 400)];
 
 /// Names that say nothing about what a file holds.
 const EMPTY_NAMES: [&str; 6] = ["utils", "helpers", "common", "types", "manager", "service"];
@@ -24,12 +19,18 @@ pub fn files() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     walk(&root(), "", &mut found);
     found.sort();
-    assert!(found.iter().any(|(name, _)| name == "Cargo.toml"), "the checkout is found");
+    assert!(
+        found.iter().any(|(name, _)| name == "Cargo.toml"),
+        "the checkout is found"
+    );
     found
 }
 
 fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, PathBuf)>) {
-    for entry in fs::read_dir(folder).expect("a folder of the project opens").flatten() {
+    for entry in fs::read_dir(folder)
+        .expect("a folder of the project opens")
+        .flatten()
+    {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = entry.path();
         if path.is_dir() {
@@ -44,7 +45,9 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, PathBuf)>) {
 
 /// Every Rust file with its text.
 pub fn sources() -> Vec<(String, String)> {
-    let rust = files().into_iter().filter(|(name, _)| name.ends_with(".rs"));
+    let rust = files()
+        .into_iter()
+        .filter(|(name, _)| name.ends_with(".rs"));
     rust.map(|(name, path)| (name, read(&path))).collect()
 }
 
@@ -54,18 +57,32 @@ fn read(path: &Path) -> String {
 
 #[test]
 fn no_source_file_is_too_long() {
-    let long = sources().into_iter().filter(|(_, text)| text.lines().count() > LONGEST_FILE);
-    let complaints: Vec<String> = long.map(|(name, text)| format!("{name} has {} lines; {LONGEST_FILE} is the most", text.lines().count())).collect();
+    let long = sources()
+        .into_iter()
+        .filter(|(_, text)| text.lines().count() > LONGEST_FILE);
+    let complaints: Vec<String> = long
+        .map(|(name, text)| {
+            format!(
+                "{name} has {} lines; {LONGEST_FILE} is the most",
+                text.lines().count()
+            )
+        })
+        .collect();
     no_complaints(&complaints);
 }
 
 #[test]
 fn every_source_file_says_what_it_is_for() {
     let silent = sources().into_iter().filter(|(_, text)| {
-        let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let head: Vec<&str> = text
+            .lines()
+            .take_while(|line| line.starts_with("//!"))
+            .collect();
         head.is_empty() || head.concat().trim_matches(['/', '!', ' ']).len() < 15
     });
-    let complaints: Vec<String> = silent.map(|(name, _)| format!("{name} does not open with a `//!` sentence")).collect();
+    let complaints: Vec<String> = silent
+        .map(|(name, _)| format!("{name} does not open with a `//!` sentence"))
+        .collect();
     no_complaints(&complaints);
 }
 
@@ -74,8 +91,15 @@ fn maps_hold_no_logic() {
     let mut complaints = Vec::new();
     for map in ["bot/src/lib.rs", "tests/main.rs"] {
         for line in read(&root().join(map)).lines() {
-            let module = line.trim_start_matches("pub ").strip_prefix("mod ").is_some_and(|rest| rest.ends_with(';'));
-            if !(line.is_empty() || line.starts_with("//!") || line.starts_with("#[rustfmt") || module) {
+            let module = line
+                .trim_start_matches("pub ")
+                .strip_prefix("mod ")
+                .is_some_and(|rest| rest.ends_with(';'));
+            if !(line.is_empty()
+                || line.starts_with("//!")
+                || line.starts_with("#[rustfmt")
+                || module)
+            {
                 complaints.push(format!("{map} is the map and holds no logic: {line}"));
             }
         }
@@ -100,19 +124,41 @@ fn every_file_has_a_name_that_says_something() {
 #[test]
 fn every_open_end_names_its_issue() {
     // Spelled in halves, so that this file does not accuse itself.
-    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
+    let marks = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X:"),
+    ];
     let mut complaints = Vec::new();
     for (name, path) in files() {
-        let code = [".rs", ".sh", ".yaml", ".yml", "justfile", "Dockerfile", "Cargo.toml", "run"].iter().any(|end| name.ends_with(end));
+        let code = [
+            ".rs",
+            ".sh",
+            ".yaml",
+            ".yml",
+            "justfile",
+            "Dockerfile",
+            "Cargo.toml",
+            "run",
+        ]
+        .iter()
+        .any(|end| name.ends_with(end));
         if !code {
             continue;
         }
         for (index, line) in read(&path).lines().enumerate() {
             for mark in marks {
-                let Some((_, after)) = line.split_once(mark) else { continue };
-                let numbered = after.strip_prefix("(#").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+                let Some((_, after)) = line.split_once(mark) else {
+                    continue;
+                };
+                let numbered = after
+                    .strip_prefix("(#")
+                    .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
                 if !numbered {
-                    complaints.push(format!("{name}:{}: {mark} without an issue; write {mark}(#12)", index + 1));
+                    complaints.push(format!(
+                        "{name}:{}: {mark} without an issue; write {mark}(#12)",
+                        index + 1
+                    ));
                 }
             }
         }
@@ -128,12 +174,19 @@ fn no_lint_is_switched_off_without_a_reason() {
     let mut complaints = Vec::new();
     for (name, text) in sources() {
         if text.contains(switch) || text.contains(inner) {
-            complaints.push(format!("{name}: a lint is switched off for good; expect it, with a reason"));
+            complaints.push(format!(
+                "{name}: a lint is switched off for good; expect it, with a reason"
+            ));
         }
-        for (_, after) in text.match_indices(expect).map(|(at, found)| text.split_at(at + found.len())) {
+        for (_, after) in text
+            .match_indices(expect)
+            .map(|(at, found)| text.split_at(at + found.len()))
+        {
             let inside = after.split(")]").next().unwrap_or_default();
             if !inside.contains("reason") {
-                complaints.push(format!("{name}: an expected lint without a reason: {inside}"));
+                complaints.push(format!(
+                    "{name}: an expected lint without a reason: {inside}"
+                ));
             }
         }
     }
@@ -142,16 +195,29 @@ fn no_lint_is_switched_off_without_a_reason() {
 
 #[test]
 fn no_file_names_a_place_on_somebodys_machine() {
-    let homes = ["/home/", "/Users/", "/root/", "/work/", "/tmp/", "C:\\Users\\"];
+    let homes = [
+        "/home/",
+        "/Users/",
+        "/root/",
+        "/work/",
+        "/tmp/",
+        "C:\\Users\\",
+    ];
     // What servers print about their own machines is their wording, not ours.
-    let wording = |name: &str| name.starts_with("knowledge/") && name.ends_with(".toml") || name == "tests/house.rs";
+    let wording = |name: &str| {
+        name.starts_with("knowledge/") && name.ends_with(".toml") || name == "tests/house.rs"
+    };
     let mut complaints = Vec::new();
     for (name, path) in files().into_iter().filter(|(name, _)| !wording(name)) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         for (index, line) in text.lines().enumerate() {
             let comment = line.trim_start().starts_with("//");
             let place = homes.iter().find(|home| starts_a_path(line, home));
-            if let Some(home) = place.filter(|home| !(comment && line.contains(&format!("`{home}")))) {
+            if let Some(home) =
+                place.filter(|home| !(comment && line.contains(&format!("`{home}"))))
+            {
                 complaints.push(format!("{name}:{}: {home}", index + 1));
             }
         }
@@ -163,7 +229,9 @@ fn no_file_names_a_place_on_somebodys_machine() {
 fn starts_a_path(line: &str, home: &str) -> bool {
     line.match_indices(home).any(|(at, _)| {
         let before = line.get(..at).and_then(|text| text.chars().next_back());
-        before.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '.' | '/' | '-' | '_' | '$' | '}' | '~'))
+        before.is_none_or(|c| {
+            !c.is_alphanumeric() && !matches!(c, '.' | '/' | '-' | '_' | '$' | '}' | '~')
+        })
     })
 }
 
@@ -172,70 +240,17 @@ fn both_crates_keep_the_lints_of_the_workspace() {
     for manifest in ["bot/Cargo.toml", "adapters/Cargo.toml"] {
         let text = read(&root().join(manifest));
         let lints = text.split("[lints]").nth(1).unwrap_or_default();
-        assert!(lints.trim_start().starts_with("workspace = true"), "{manifest} takes the lints of the workspace");
-        let loose: Vec<&str> = text.lines().filter(|l| l.contains("version = \"") && !l.starts_with("version")).collect();
-        assert!(loose.is_empty(), "{manifest}: versions stand in the workspace's Cargo.toml: {loose:?}");
+        assert!(
+            lints.trim_start().starts_with("workspace = true"),
+            "{manifest} takes the lints of the workspace"
+        );
+        let loose: Vec<&str> = text
+            .lines()
+            .filter(|l| l.contains("version = \"") && !l.starts_with("version"))
+            .collect();
+        assert!(
+            loose.is_empty(),
+            "{manifest}: versions stand in the workspace's Cargo.toml: {loose:?}"
+        );
     }
-}
-
-#[test]
-fn documents_are_there_and_short() {
-    let mut complaints = Vec::new();
-    for (name, most) in LONGEST_DOCUMENTS {
-        match fs::read_to_string(root().join(name)) {
-            Ok(text) if text.lines().count() > most => complaints.push(format!("{name} has {} lines; {most} is the most", text.lines().count())),
-            Ok(text) if text.trim().len() < 100 => complaints.push(format!("{name} says nothing")),
-            Ok(_) => {}
-            Err(_) => complaints.push(format!("{name} is missing")),
-        }
-    }
-    for name in ["justfile", "deny.toml", "rust-toolchain.toml", ".ci/run", "knowledge/README.md"] {
-        if !root().join(name).is_file() {
-            complaints.push(format!("{name} is missing"));
-        }
-    }
-    if !["LICENSE", "LICENSE-MIT"].iter().any(|name| root().join(name).is_file()) {
-        complaints.push("LICENSE is missing".into());
-    }
-    no_complaints(&complaints);
-}
-
-#[test]
-fn the_readme_names_every_command() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap_or_default();
-    let mut complaints = Vec::new();
-    for command in COMMANDS {
-        if !readme.contains(&format!("/{}", command.word)) {
-            complaints.push(format!("README.md does not name /{}", command.word));
-        }
-    }
-    let words = subcommands(&[]);
-    assert!(words.len() >= 5, "`--help` lists the commands: {words:?}");
-    for word in &words {
-        if !readme.contains(&format!("bouncedesk {word}")) {
-            complaints.push(format!("README.md does not name `bouncedesk {word}`"));
-        }
-    }
-    for word in subcommands(&["knowledge"]) {
-        if !readme.contains(&format!("knowledge {word}")) {
-            complaints.push(format!("README.md does not name `bouncedesk knowledge {word}`"));
-        }
-    }
-    no_complaints(&complaints);
-}
-
-/// The commands that `--help` lists.
-fn subcommands(of: &[&str]) -> Vec<String> {
-    let arguments: Vec<&str> = of.iter().copied().chain(["--help"]).collect();
-    let help = run(&arguments, b"").out;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.trim().is_empty());
-    let words = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
-    words.filter(|word| *word != "help").map(Into::into).collect()
-}
-
-#[test]
-fn the_schema_of_the_knowledge_is_current() {
-    let printed = run(&["knowledge", "schema"], b"");
-    assert_eq!(printed.code, Some(0), "{}", printed.err);
-    matches_file(&root().join("knowledge/schema.json"), &printed.out).unwrap_or_else(|complaint| panic!("{complaint}"));
 }

@@ -2,11 +2,16 @@
 
 mod cli;
 mod corpus;
+mod documents;
+mod faults;
 mod golden;
+mod growth;
 mod hostile;
 mod house;
+mod keepers;
 mod knowledge;
 mod scores;
 mod support;
+mod talk;
 mod torn;
 mod walls;

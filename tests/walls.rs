@@ -7,7 +7,9 @@ use crate::house::sources;
 use crate::support::{no_complaints, root};
 
 /// Chat platforms and the libraries that speak with them.
-const CHATS: [&str; 7] = ["slack", "discord", "serenity", "morphism", "twilight", "poise", "songbird"];
+const CHATS: [&str; 7] = [
+    "slack", "discord", "serenity", "morphism", "twilight", "poise", "songbird",
+];
 
 /// Places under `adapters/src` where people are talked to. None knows of another.
 const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
@@ -23,23 +25,48 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("ndr", &["code"]),
     ("knowledge", &["code", "ndr", "compose::names"]),
     ("classify", &["code", "ndr", "knowledge", "compose::names"]),
-    ("compose", &["ask", "classify", "code", "commands", "knowledge", "reply", "text"]),
-    ("bot", &["ask", "classify", "compose", "knowledge", "ndr", "reply"]),
+    (
+        "compose",
+        &[
+            "ask",
+            "classify",
+            "code",
+            "commands",
+            "knowledge",
+            "reply",
+            "text",
+        ],
+    ),
+    (
+        "bot",
+        &["ask", "classify", "compose", "knowledge", "ndr", "reply"],
+    ),
 ];
 
 #[test]
 fn the_core_names_no_chat() {
     let mut complaints = Vec::new();
-    for (name, text) in sources().into_iter().filter(|(name, _)| name.starts_with("bot/src/")) {
+    for (name, text) in sources()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("bot/src/"))
+    {
         let code = code_only(&text).to_lowercase();
         for chat in CHATS.iter().filter(|chat| code.contains(*chat)) {
             complaints.push(format!("{name} names {chat}"));
         }
     }
-    let manifest = fs::read_to_string(root().join("bot/Cargo.toml")).expect("the core has a manifest").to_lowercase();
-    let needed = manifest.lines().filter(|line| !line.starts_with("description"));
+    let manifest = fs::read_to_string(root().join("bot/Cargo.toml"))
+        .expect("the core has a manifest")
+        .to_lowercase();
+    let needed = manifest
+        .lines()
+        .filter(|line| !line.starts_with("description"));
     for line in needed {
-        for word in CHATS.iter().chain(&["axum", "hyper", "tokio", "tungstenite", "reqwest"]).filter(|word| line.contains(*word)) {
+        for word in CHATS
+            .iter()
+            .chain(&["axum", "hyper", "tokio", "tungstenite", "reqwest"])
+            .filter(|word| line.contains(*word))
+        {
             complaints.push(format!("bot/Cargo.toml needs {word}: {line}"));
         }
     }
@@ -52,13 +79,19 @@ fn places_do_not_name_one_another() {
     let mut complaints = Vec::new();
     for (name, text) in sources() {
         let place = PLACES.iter().find(|place| {
-            name.strip_prefix("adapters/src/").is_some_and(|rest| rest.starts_with(&format!("{place}/")) || rest == format!("{place}.rs"))
+            name.strip_prefix("adapters/src/").is_some_and(|rest| {
+                rest.starts_with(&format!("{place}/")) || rest == format!("{place}.rs")
+            })
         });
         let Some(place) = place else { continue };
         seen += 1;
         let code = code_only(&text);
         for other in PLACES.iter().filter(|other| *other != place) {
-            if paths(&code, "crate").iter().any(|path| path.starts_with(*other)) || code.contains(&format!("super::{other}")) {
+            if paths(&code, "crate")
+                .iter()
+                .any(|path| path.starts_with(*other))
+                || code.contains(&format!("super::{other}"))
+            {
                 complaints.push(format!("{name} imports from {other}"));
             }
         }
@@ -76,15 +109,25 @@ fn the_core_looks_one_way() {
             continue;
         };
         let part = inside.split(['/', '.']).next().unwrap_or_default();
-        let allowed = LAYERS.iter().find(|(layer, _)| *layer == part).map_or(&[][..], |(_, allowed)| *allowed);
+        let allowed = LAYERS
+            .iter()
+            .find(|(layer, _)| *layer == part)
+            .map_or(&[][..], |(_, allowed)| *allowed);
         for path in paths(&code_only(&text), "crate") {
             let target = path.split("::").next().unwrap_or_default();
             edges += 1;
-            let open = target == part || allowed.iter().any(|wall| path == *wall || path.starts_with(&format!("{wall}::")));
+            let open = target == part
+                || allowed
+                    .iter()
+                    .any(|wall| path == *wall || path.starts_with(&format!("{wall}::")));
             if inside == "compose/names.rs" {
-                complaints.insert(format!("{name} imports {path}; it must rest on nothing, since lower layers use it"));
+                complaints.insert(format!(
+                    "{name} imports {path}; it must rest on nothing, since lower layers use it"
+                ));
             } else if !open {
-                complaints.insert(format!("{name} imports {path}; {part} may import {allowed:?}"));
+                complaints.insert(format!(
+                    "{name} imports {path}; {part} may import {allowed:?}"
+                ));
             }
         }
     }
@@ -97,9 +140,14 @@ fn paths(code: &str, start: &str) -> Vec<String> {
     let mut found = Vec::new();
     let key = format!("{start}::");
     for (at, _) in code.match_indices(&key) {
-        let glued = code.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$'));
+        let glued = code.get(..at).is_some_and(|before| {
+            before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
+        });
         let rest = code.get(at + key.len()..).unwrap_or_default();
-        let path: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect();
+        let path: String = rest
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':'))
+            .collect();
         if !glued {
             found.push(path.trim_end_matches(':').to_string());
         }
@@ -118,10 +166,16 @@ fn code_only(source: &str) -> String {
             rest.find("*/").map_or(rest.len(), |at| at + 2)
         } else if let Some(hashes) = raw_string(rest) {
             let end = format!("\"{}", "#".repeat(hashes));
-            rest.get(hashes + 2..).and_then(|body| body.find(&end)).map_or(rest.len(), |at| hashes + 2 + at + end.len())
+            rest.get(hashes + 2..)
+                .and_then(|body| body.find(&end))
+                .map_or(rest.len(), |at| hashes + 2 + at + end.len())
         } else if first == '"' {
             string_length(rest)
-        } else if let Some(length) = ["'\"'", "'\\\"'", "b'\"'"].iter().find(|quote| rest.starts_with(*quote)).map(|quote| quote.len()) {
+        } else if let Some(length) = ["'\"'", "'\\\"'", "b'\"'"]
+            .iter()
+            .find(|quote| rest.starts_with(*quote))
+            .map(|quote| quote.len())
+        {
             length
         } else {
             code.push(first);

@@ -35,7 +35,7 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     for file in files {
         let done = file.and_then(|path| input::read(&path, &mut |input| printer.print(input)));
         if let Err(error) = done {
-            if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+            if crate::is_closed_pipe(&error) {
                 return Err(error);
             }
             failed = true;
@@ -133,7 +133,7 @@ impl<'a> Printer<'a> {
             }
             self.out.write_all(last.as_bytes())?;
             self.out.write_all(if array { b"\n]\n" } else { b"\n" })?;
-        } else if self.arguments.format == Format::Json && self.several {
+        } else if self.arguments.format == Format::Json && self.printed == 0 {
             self.out.write_all(b"[]\n")?;
         }
         self.out.flush().context("write to standard output")

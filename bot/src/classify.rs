@@ -1,5 +1,7 @@
 //! What was read and what is known, made into a diagnosis: cause, party, moves, how sure, on which evidence.
 
+use std::cell::OnceCell;
+
 use crate::code::{EnhancedCode, SmtpCode};
 use crate::compose::names::Names;
 use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
@@ -16,6 +18,9 @@ const LONGEST_TALK: usize = 600;
 
 /// A wording of so many bytes is hardly said by chance.
 const TELLING: u32 = 24;
+
+/// Most bytes of words around the replies that are looked at.
+const MOST_PROSE: usize = 256 * 1024;
 
 /// Whose help desk this is: its own mail domains, in lower case.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +103,7 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
     let judge = Judge {
         ndr,
         knowledge,
-        prose: Prose::read(ndr, knowledge),
+        read: OnceCell::new(),
     };
     let mut doubts = ndr.doubts.clone();
     let mut verdicts: Vec<Verdict<'k>> = Vec::new();
@@ -149,7 +154,6 @@ fn worst<'a, 'k>(verdicts: &'a [Verdict<'k>]) -> Option<&'a Verdict<'k>> {
 
 /// What the words around the replies say.
 struct Prose<'k> {
-    folded: Folded,
     text: String,
     failure: Option<Decision<'k>>,
     other: Option<Decision<'k>>,
@@ -157,14 +161,15 @@ struct Prose<'k> {
 
 impl<'k> Prose<'k> {
     fn read(ndr: &Ndr, knowledge: &'k Knowledge) -> Self {
-        let mut text = String::with_capacity(ndr.prose.len() + 80);
+        let prose = ndr.prose.get(..floor(&ndr.prose, MOST_PROSE)).unwrap_or_default();
+        let mut text = String::with_capacity(prose.len() + 80);
         if let Some(subject) = &ndr.subject
-            && !ndr.prose.contains(subject.as_str())
+            && !prose.contains(subject.as_str())
         {
             text.push_str(subject);
             text.push('\n');
         }
-        text.push_str(&ndr.prose);
+        text.push_str(prose);
         let folded = Folded::new(&text);
         let found = knowledge.phrases.scan(&folded);
         let failed = |e: &Entry| e.meaning.kind.unwrap_or(Kind::Failed) == Kind::Failed;
@@ -172,7 +177,6 @@ impl<'k> Prose<'k> {
         let failure = knowledge.decide_found(none, &folded, &found, failed);
         let other = knowledge.decide_found(none, &folded, &found, |e| !failed(e));
         Self {
-            folded,
             text,
             failure,
             other,
@@ -181,7 +185,6 @@ impl<'k> Prose<'k> {
 
     /// The line of the text in which a deciding wording stands.
     fn line(&self, decision: &Decision<'_>) -> String {
-        let _ = &self.folded;
         decision.at.map_or_else(String::new, |(start, last)| line_around(&self.text, start, last))
     }
 }
@@ -193,7 +196,18 @@ fn line_around(text: &str, start: usize, last: usize) -> String {
     shorten(text.get(from..to).unwrap_or_default())
 }
 
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 fn shorten(text: &str) -> String {
+    if text.len() <= LONGEST_EVIDENCE && !text.contains(['\n', '\t', '\r']) && !text.contains("  ") {
+        return text.trim().to_string();
+    }
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST_EVIDENCE {
         return line;
@@ -206,10 +220,15 @@ fn shorten(text: &str) -> String {
 struct Judge<'a, 'k> {
     ndr: &'a Ndr,
     knowledge: &'k Knowledge,
-    prose: Prose<'k>,
+    read: OnceCell<Prose<'k>>,
 }
 
 impl<'k> Judge<'_, 'k> {
+    /// The words around the replies, looked at when they are first needed: most reports are decided by their reply.
+    fn prose(&self) -> &Prose<'k> {
+        self.read.get_or_init(|| Prose::read(self.ndr, self.knowledge))
+    }
+
     fn cause(&self, slug: &str) -> &'k Cause {
         let fallback = || self.knowledge.causes.first();
         match self.knowledge.cause(slug).or_else(fallback) {
@@ -268,20 +287,22 @@ impl<'k> Judge<'_, 'k> {
             Form::Disposition => return Some(self.formal("read_receipt")),
             Form::Calendar => return Some(self.formal("calendar_response")),
             Form::AutoReply => return Some(self.formal("auto_reply")),
-            Form::DeliveryStatus if !ndr.only_quoted => return None,
+            Form::DeliveryStatus if ndr.prose.len() > LONGEST_TALK * 4 && !ndr.only_quoted => return None,
             Form::DeliveryStatus | Form::Report | Form::Text => {}
         }
         let has_reply = ndr.recipients.iter().any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some());
-        let other = self.prose.other.as_ref()?;
+        let other = self.prose().other.as_ref()?;
         let talks = other.entry.meaning.kind.unwrap_or(Kind::Failed);
         // A forged report may well hold a code; its own words give it away.
-        let forged = other.entry.meaning.outranks_replies && ndr.form != Form::DeliveryStatus;
+        // So do a person's own words above one: mail that was never sent.
+        let never_sent = other.entry.meaning.cause == "backscatter";
+        let forged = other.entry.meaning.outranks_replies && (ndr.form != Form::DeliveryStatus || never_sent);
         if has_reply && !ndr.only_quoted && !forged {
             return None;
         }
         if !has_reply
             && !forged
-            && let Some(failure) = &self.prose.failure
+            && let Some(failure) = &self.prose().failure
             && failure.length > other.length
             && (ndr.framed || talks != Kind::NotABounce)
         {
@@ -290,12 +311,15 @@ impl<'k> Judge<'_, 'k> {
         if !has_reply && !forged && ndr.framed && talks == Kind::NotABounce && ndr.recipients.iter().any(|r| r.reply.is_some() && r.address.is_some()) && self.reply_decides() {
             return None;
         }
-        let mut verdict = self.by_entry(other.entry, talks, Ground::Prose, Sureness::Certain);
+        let kind = if never_sent && has_reply { Kind::Failed } else { talks };
+        let mut verdict = self.by_entry(other.entry, kind, Ground::Prose, Sureness::Certain);
         verdict.recipient = ndr.recipients.first().cloned().unwrap_or_default();
-        if has_reply {
+        if kind == Kind::Failed {
+            verdict.permanent = Some(true);
+        } else if has_reply {
             verdict.recipient = Recipient::default();
         }
-        verdict.evidence = self.prose.line(other);
+        verdict.evidence = self.prose().line(other);
         Some(verdict)
     }
 
@@ -318,7 +342,7 @@ impl<'k> Judge<'_, 'k> {
     /// Nothing was said about any recipient: the words decide, or nothing does.
     fn without_recipient(&self) -> Verdict<'k> {
         let chatter = self.is_chatter();
-        if let Some(failure) = self.prose.failure.as_ref().filter(|_| !chatter) {
+        if let Some(failure) = self.prose().failure.as_ref().filter(|_| !chatter) {
             return self.by_prose(failure, &Recipient::default());
         }
         if (self.ndr.framed || self.ndr.form != Form::Text) && !chatter {
@@ -331,11 +355,11 @@ impl<'k> Judge<'_, 'k> {
 
     /// A person talks, and neither a report nor telling words say that a message failed.
     fn is_chatter(&self) -> bool {
-        let text = &self.prose.text;
+        let text = &self.prose().text;
         if text.len() > LONGEST_TALK || !talk::is_person(text) {
             return false;
         }
-        match &self.prose.failure {
+        match &self.prose().failure {
             Some(failure) if failure.length >= TELLING => false,
             Some(failure) if failure.entry.meaning.cause == "insufficient_detail" => true,
             Some(_) => self.ndr.form == Form::Text && !talk::tells_of_failure(text),
@@ -350,7 +374,7 @@ impl<'k> Judge<'_, 'k> {
         verdict.recipient = recipient.clone();
         verdict.code = recipient.deciding_code();
         verdict.smtp = recipient.smtp;
-        verdict.evidence = self.prose.line(decision);
+        verdict.evidence = self.prose().line(decision);
         verdict
     }
 
@@ -361,15 +385,17 @@ impl<'k> Judge<'_, 'k> {
         let text = recipient.reply.as_deref().unwrap_or_default();
         let (decision, provider) = self.look_up(text, code, recipient);
         let spoken = decision.filter(|d| !d.tier.by_class_only());
-        let mut verdict = match (spoken, &self.prose.failure) {
-            (Some(decision), Some(prose)) if decision.entry.sure() == Sureness::Unsure && prose.entry.sure() > Sureness::Unsure => {
-                self.by_prose(prose, recipient)
-            }
-            (Some(decision), _) => self.by_reply(&decision, kind, text),
-            (None, Some(prose)) => self.by_prose(prose, recipient),
-            (None, None) => match decision {
-                Some(weak) => self.by_reply(&weak, kind, text),
-                None => self.plain("insufficient_detail", kind, Ground::Nothing, Sureness::Unsure),
+        let mut verdict = match (spoken, decision) {
+            (Some(spoken), _) if spoken.entry.sure() > Sureness::Unsure => self.by_reply(&spoken, kind, text, recipient),
+            // A reply that says no more than "refused": the words around it may say why.
+            (Some(spoken), _) => match self.prose().failure.as_ref().filter(|p| p.entry.sure() > Sureness::Unsure) {
+                Some(prose) => self.by_prose(prose, recipient),
+                None => self.by_reply(&spoken, kind, text, recipient),
+            },
+            (None, weak) => match (&self.prose().failure, weak) {
+                (Some(prose), _) => self.by_prose(prose, recipient),
+                (None, Some(weak)) => self.by_reply(&weak, kind, text, recipient),
+                (None, None) => self.plain("insufficient_detail", kind, Ground::Nothing, Sureness::Unsure),
             },
         };
         let kind = match verdict.entry.and_then(|e| e.meaning.kind) {
@@ -385,6 +411,8 @@ impl<'k> Judge<'_, 'k> {
             let sure = if kind == Kind::Delayed && text.split_whitespace().count() > 3 { Sureness::Likely } else { Sureness::Certain };
             verdict = self.plain(slug, kind, Ground::Form, sure);
             verdict.evidence = evidence;
+        } else if kind == Kind::Delivered && recipient.action.is_some() {
+            verdict.confidence = Sureness::Certain;
         }
         let by_entry = verdict.entry.and_then(|e| e.meaning.permanent);
         verdict.permanent = Some(by_entry.unwrap_or(kind == Kind::Failed));
@@ -405,15 +433,18 @@ impl<'k> Judge<'_, 'k> {
     }
 
     fn is_warning(&self, recipient: &Recipient) -> bool {
-        recipient.action == Some(Action::Delayed) || self.prose.other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed))
+        recipient.action == Some(Action::Delayed) || self.prose().other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed))
     }
 
     /// A temporary refusal in a report that calls itself a delay warning is a delay.
     fn kind(&self, recipient: &Recipient) -> Kind {
         let kind = kind_of(self.ndr, recipient);
-        let warns = self.prose.other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed));
+        if kind != Kind::Failed || recipient.action.is_some() {
+            return kind;
+        }
+        let warns = || self.prose().other.as_ref().is_some_and(|o| o.entry.meaning.kind == Some(Kind::Delayed));
         let permanent = recipient.smtp.is_some_and(|s| s.class() == 5) || recipient.smtp.is_none() && recipient.deciding_code().is_some_and(|c| c.class == 5);
-        if kind == Kind::Failed && recipient.action.is_none() && warns && !permanent { Kind::Delayed } else { kind }
+        if !permanent && warns() { Kind::Delayed } else { kind }
     }
 
     fn evidence_in_text(&self, recipient: &Recipient) -> String {
@@ -428,8 +459,11 @@ impl<'k> Judge<'_, 'k> {
         shorten(telling.or_else(|| self.ndr.text.lines().find(|l| !l.trim().is_empty())).unwrap_or_default())
     }
 
-    fn by_reply(&self, decision: &Decision<'k>, kind: Kind, text: &str) -> Verdict<'k> {
+    fn by_reply(&self, decision: &Decision<'k>, kind: Kind, text: &str, recipient: &Recipient) -> Verdict<'k> {
+        // Words without any code, in a report that is written for people, are its sentences and no server's reply.
+        let spoken_to_people = recipient.smtp.is_none() && recipient.deciding_code().is_none() && !self.ndr.machine && self.ndr.framed && self.ndr.generating.is_none();
         let (ground, most) = match decision.tier {
+            tier if tier.by_words() && spoken_to_people => (Ground::Prose, Sureness::Likely),
             Tier::StrangerWords => (Ground::Words, Sureness::Likely),
             // A provider's wording where nobody knows whose server spoke.
             Tier::Words if decision.entry.provider.is_some() => (Ground::Words, Sureness::Likely),
@@ -491,20 +525,28 @@ impl<'k> Judge<'_, 'k> {
 
     /// B2: the sentence in the report is chosen from the code or written by the company; where it says something else, the answer says so.
     fn disagreement(&self, verdicts: &[Verdict<'k>], doubts: &mut Vec<String>) {
-        let Some(prose) = &self.prose.failure else {
+        let by_reply = verdicts.iter().any(|v| v.ground == Ground::Words || v.ground == Ground::Code);
+        if !by_reply || !self.ndr.sentences {
+            return;
+        }
+        let Some(prose) = &self.prose().failure else {
             return;
         };
-        let by_reply = verdicts.iter().any(|v| v.ground == Ground::Words || v.ground == Ground::Code);
         let agrees = verdicts.iter().any(|v| {
             let said = self.knowledge.causes.get(prose.entry.cause as usize);
-            said.is_some_and(|c| c.slug == v.cause.slug || c.party == v.party && c.then == v.then)
+            said.is_some_and(|c| c.slug == v.cause.slug || c.party == v.party && c.then == v.then || is_unreachable(&c.slug) && is_unreachable(&v.cause.slug))
         });
-        if by_reply && !agrees {
-            let line = self.prose.line(prose);
+        if !agrees {
+            let line = self.prose().line(prose);
             let line: String = line.chars().take(120).collect();
             doubts.push(format!("Ignore the sentence \u{201c}{line}\u{201d}: it is picked from the code or written by a company; the server's own reply says otherwise."));
         }
     }
+}
+
+/// The ways in which a server was not reached; a sentence about one agrees with a reply about another.
+fn is_unreachable(slug: &str) -> bool {
+    matches!(slug, "expired_connection" | "expired_dns" | "connection_refused" | "server_fault" | "domain_not_found" | "tls_failed")
 }
 
 /// Causes that mean no more than "not yet" while the message is still queued.

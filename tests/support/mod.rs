@@ -36,7 +36,10 @@ pub fn judge(input: &[u8]) -> Value {
 /// The checkout.
 pub fn root() -> PathBuf {
     let adapters = Path::new(env!("CARGO_MANIFEST_DIR"));
-    adapters.parent().expect("the package stands in the workspace").to_path_buf()
+    adapters
+        .parent()
+        .expect("the package stands in the workspace")
+        .to_path_buf()
 }
 
 /// The folder `shared` beside the checkout, or `None` after saying that the test is skipped.
@@ -45,14 +48,19 @@ pub fn shared() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skip("shared", "the folder `shared` does not stand beside the checkout");
+    skip(
+        "shared",
+        "the folder `shared` does not stand beside the checkout",
+    );
     None
 }
 
 /// Says that a check cannot run here; where `NEED` names what is missing, that is a failure.
 pub fn skip(what: &str, why: &str) {
     let needed = std::env::var("NEED").unwrap_or_default();
-    let needed = needed.split(|c: char| !c.is_alphanumeric()).any(|word| word == what);
+    let needed = needed
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word == what);
     assert!(!needed, "NEED names {what}, but {why}");
     eprintln!("skipped: {why}");
 }
@@ -68,7 +76,8 @@ pub struct Run {
 impl Run {
     /// Standard output as JSON.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("no JSON ({e}): {}{}", self.out, self.err))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("no JSON ({e}): {}{}", self.out, self.err))
     }
 }
 
@@ -81,8 +90,13 @@ pub fn run<S: AsRef<std::ffi::OsStr>>(arguments: &[S], input: &[u8]) -> Run {
 
 /// Runs any command to its end, feeding it `input`; one that takes too long is ended and fails the test.
 pub fn finish(mut command: Command, input: &[u8], patience: Duration) -> Run {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|e| panic!("{command:?} does not start: {e}"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|e| panic!("{command:?} does not start: {e}"));
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     let given = input.to_vec();
     // A program that ends without reading everything closes the pipe: that is no fault of the test.
@@ -91,7 +105,10 @@ pub fn finish(mut command: Command, input: &[u8], patience: Duration) -> Run {
     let err = collect(child.stderr.take());
     let begun = Instant::now();
     let status = loop {
-        if let Some(status) = child.try_wait().expect("the state of a child can be asked for") {
+        if let Some(status) = child
+            .try_wait()
+            .expect("the state of a child can be asked for")
+        {
             break status;
         }
         if begun.elapsed() > patience {
@@ -126,12 +143,20 @@ pub fn matches_file(path: &Path, found: &str) -> Result<(), String> {
     if expected == found {
         return Ok(());
     }
-    let mut text = format!("{} differs (BLESS=1 rewrites it; read what changed):\n", path.display());
+    let mut text = format!(
+        "{} differs (BLESS=1 rewrites it; read what changed):\n",
+        path.display()
+    );
     let (old, new): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     for index in 0..old.len().max(new.len()) {
         let (was, is) = (old.get(index), new.get(index));
         if was != is {
-            text.push_str(&format!("  line {}\n    expected {}\n    found    {}\n", index + 1, was.unwrap_or(&"(nothing)"), is.unwrap_or(&"(nothing)")));
+            text.push_str(&format!(
+                "  line {}\n    expected {}\n    found    {}\n",
+                index + 1,
+                was.unwrap_or(&"(nothing)"),
+                is.unwrap_or(&"(nothing)")
+            ));
         }
     }
     Err(text)
@@ -139,7 +164,12 @@ pub fn matches_file(path: &Path, found: &str) -> Result<(), String> {
 
 /// Fails with all complaints at once, so that one run shows everything there is to mend.
 pub fn no_complaints(complaints: &[String]) {
-    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} complaints:\n{}",
+        complaints.len(),
+        complaints.join("\n")
+    );
 }
 
 /// The text at `key`, empty where there is none.
@@ -149,5 +179,8 @@ pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 
 /// The list at `key`, empty where there is none.
 pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }

@@ -204,7 +204,11 @@ impl Page<'_> {
 
     fn wrap(&self, text: &str, indent: usize) -> Vec<String> {
         let width = self.screen.width.saturating_sub(indent).max(20);
-        let mut lines: Vec<String> = textwrap::wrap(text, width).into_iter().map(Cow::into_owned).collect();
+        // Links and dates stay whole.
+        let options = textwrap::Options::new(width)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        let mut lines: Vec<String> = textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect();
         if lines.is_empty() {
             lines.push(String::new());
         }

@@ -1,6 +1,6 @@
 //! What a diagnosis says, in whole sentences, in the order in which a technician needs them.
 
-use super::names::{Names, fill};
+use super::names::{Names, fill, fill_inside};
 use crate::classify::{Diagnosis, Ground, Ours, Verdict};
 use crate::knowledge::entry::{Kind, Party, Resend, Sureness};
 use crate::knowledge::load::Knowledge;
@@ -112,6 +112,9 @@ fn facts(verdict: &Verdict<'_>) -> Vec<Text> {
 
 /// Who acts, by name; "you" only where it is known whose side the asker is on.
 fn party(verdict: &Verdict<'_>, ours: Option<Ours>, knowledge: &Knowledge) -> Text {
+    if verdict.party == Party::None && verdict.then == Party::None && verdict.kind == Kind::NotABounce {
+        return Text::default();
+    }
     let mut text = Text::default().strong(party_name(verdict.party, verdict, ours, knowledge));
     if verdict.then != Party::None && verdict.then != verdict.party {
         text = text.and(format!("; after that {}", party_name(verdict.then, verdict, ours, knowledge)));
@@ -121,7 +124,7 @@ fn party(verdict: &Verdict<'_>, ours: Option<Ours>, knowledge: &Knowledge) -> Te
 
 fn party_name(party: Party, verdict: &Verdict<'_>, ours: Option<Ours>, knowledge: &Knowledge) -> String {
     let name = knowledge.party_names.get(&party).map_or(party.slug(), String::as_str);
-    let name = fill(name, &verdict.names);
+    let name = fill_inside(name, &verdict.names);
     let mine = match party {
         Party::SenderAdmin | Party::SenderDnsOwner => matches!(ours, Some(Ours::Sender | Ours::Both)),
         Party::RecipientAdmin => matches!(ours, Some(Ours::Recipient | Ours::Both)),
@@ -166,12 +169,18 @@ fn resend(verdict: &Verdict<'_>) -> Text {
 fn writer(diagnosis: &Diagnosis<'_>) -> Option<String> {
     let generating = diagnosis.generating.as_ref()?;
     let remote = diagnosis.whole.recipient.remote.as_ref()?;
-    if diagnosis.whole.kind == Kind::NotABounce || generating.eq_ignore_ascii_case(remote) {
+    let refused = diagnosis.whole.kind == Kind::Failed && diagnosis.whole.smtp.is_some() && diagnosis.whole.ground == Ground::Words;
+    if !refused || is_connection(&diagnosis.whole.cause.slug) || generating.eq_ignore_ascii_case(remote) {
         return None;
     }
     Some(format!(
         "{remote} refused the message; {generating} only wrote this report, so a ticket there does not help."
     ))
+}
+
+/// Causes where nobody refused anything: no conversation came about.
+fn is_connection(slug: &str) -> bool {
+    matches!(slug, "expired_connection" | "expired_dns" | "connection_refused" | "domain_not_found" | "mail_loop")
 }
 
 fn evidence(verdict: &Verdict<'_>) -> Vec<String> {

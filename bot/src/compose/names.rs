@@ -9,6 +9,16 @@ pub struct Names {
     pub ip: Option<String>,
 }
 
+/// Fills the placeholders of a text that stands inside a sentence.
+#[must_use]
+pub fn fill_inside(text: &str, names: &Names) -> String {
+    let filled = fill(text, names);
+    match filled.strip_prefix("The ") {
+        Some(rest) if text.starts_with('{') => format!("the {rest}"),
+        _ => filled,
+    }
+}
+
 /// Fills the placeholders of `text`; what is not known becomes plain words.
 #[must_use]
 pub fn fill(text: &str, names: &Names) -> String {

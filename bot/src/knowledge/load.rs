@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -93,9 +94,11 @@ pub struct Knowledge {
     pub entries: Vec<Entry>,
     pub faq: Vec<(String, Faq)>,
     pub phrases: Phrases,
-    pub by_code: HashMap<EnhancedCode, Vec<u32>>,
+    pub by_code: FxHashMap<EnhancedCode, Vec<u32>>,
     pub ranges: Vec<u32>,
     pub classes: Vec<u32>,
+    /// Host names of providers.
+    hosts: FxHashMap<String, u32>,
 }
 
 impl Knowledge {
@@ -147,18 +150,13 @@ impl Knowledge {
     #[must_use]
     pub fn provider_of(&self, host: &str) -> Option<u32> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
-        let mut best: Option<(usize, u32)> = None;
-        for (index, provider) in self.providers.iter().enumerate() {
-            for suffix in &provider.hosts {
-                let below = host
-                    .strip_suffix(suffix.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-                if below && best.is_none_or(|(length, _)| suffix.len() > length) {
-                    best = Some((suffix.len(), u32::try_from(index).unwrap_or(0)));
-                }
+        let mut name = host.as_str();
+        loop {
+            if let Some(&provider) = self.hosts.get(name) {
+                return Some(provider);
             }
+            name = name.split_once('.')?.1;
         }
-        best.map(|(_, index)| index)
     }
 }
 
@@ -384,7 +382,7 @@ fn index_all(
             builder.add(wording, Use { role, owner, nth });
         }
     };
-    let mut by_code: HashMap<EnhancedCode, Vec<u32>> = HashMap::new();
+    let mut by_code: FxHashMap<EnhancedCode, Vec<u32>> = FxHashMap::default();
     let (mut ranges, mut classes) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
         add(Role::Words, index, &entry.meaning.words);
@@ -405,7 +403,12 @@ fn index_all(
     for (index, provider) in providers.iter().enumerate() {
         add(Role::Mark, index, &provider.marks);
     }
+    let hosts = (0u32..)
+        .zip(&providers)
+        .flat_map(|(index, p)| p.hosts.iter().map(move |h| (h.to_ascii_lowercase(), index)))
+        .collect();
     Knowledge {
+        hosts,
         causes: causes.cause,
         party_names: causes
             .party

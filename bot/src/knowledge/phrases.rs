@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::fold::Folded;
 
 /// How much may stand for ` … ` in a wording, in folded bytes.
@@ -64,12 +66,24 @@ const SHORT: usize = 3;
 pub struct Phrases {
     pieces: Vec<String>,
     /// Pieces of eight bytes and more, by their first eight.
-    long: HashMap<[u8; LONG], Vec<u32>>,
+    long: FxHashMap<u64, Vec<u32>>,
     /// Shorter pieces, by their first three.
-    short: HashMap<[u8; SHORT], Vec<u32>>,
+    short: FxHashMap<[u8; SHORT], Vec<u32>>,
+    /// One bit for each beginning of a piece (by a hash of three bytes): most words of a text begin none.
+    begun: Vec<u64>,
     /// For each piece: the phrases that begin with it.
     begins: Vec<Vec<u32>>,
     phrases: Vec<Phrase>,
+}
+
+/// Bits in `Phrases::begun`; 64 KiB of memory stay in the nearest cache.
+const BITS: u32 = 1 << 16;
+
+fn bit(head: [u8; SHORT]) -> (usize, u64) {
+    let [a, b, c] = head;
+    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> 16;
+    let bit = hash % BITS;
+    ((bit / 64) as usize, 1 << (bit % 64))
 }
 
 /// Collects wordings before the index is built.
@@ -127,10 +141,17 @@ impl Builder {
             phrases: self.phrases,
             ..Phrases::default()
         };
+        built.begun = vec![0; (BITS / 64) as usize];
         for (id, piece) in (0u32..).zip(&self.pieces) {
             let bytes = piece.as_bytes();
+            if let Some(head) = bytes.first_chunk::<SHORT>() {
+                let (word, mask) = bit(*head);
+                if let Some(word) = built.begun.get_mut(word) {
+                    *word |= mask;
+                }
+            }
             if let Some(head) = bytes.first_chunk::<LONG>() {
-                built.long.entry(*head).or_default().push(id);
+                built.long.entry(u64::from_le_bytes(*head)).or_default().push(id);
             } else if let Some(head) = bytes.first_chunk::<SHORT>() {
                 built.short.entry(*head).or_default().push(id);
             }
@@ -147,7 +168,11 @@ impl Phrases {
         let mut hits = Vec::new();
         for &edge in text.edges() {
             let rest = bytes.get(edge as usize..).unwrap_or_default();
-            let long = rest.first_chunk::<LONG>().and_then(|head| self.long.get(head));
+            let (word, mask) = rest.first_chunk::<SHORT>().map_or((usize::MAX, 0), |head| bit(*head));
+            if self.begun.get(word).is_none_or(|w| w & mask == 0) {
+                continue;
+            }
+            let long = rest.first_chunk::<LONG>().and_then(|head| self.long.get(&u64::from_le_bytes(*head)));
             let short = rest.first_chunk::<SHORT>().and_then(|head| self.short.get(head));
             for &id in long.into_iter().chain(short).flatten() {
                 let Some(piece) = self.pieces.get(id as usize) else {

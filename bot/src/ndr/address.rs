@@ -111,10 +111,10 @@ pub fn leads(line: &str) -> bool {
 /// The address of a line that holds nothing else: with brackets, bullets, a display name or the same address again around it.
 #[must_use]
 pub fn alone(line: &str) -> Option<&str> {
-    if !line.contains('@') || line.len() > 700 {
+    let line = line.trim();
+    if line.len() > 700 || !line.contains('@') || line.split_whitespace().nth(8).is_some() {
         return None;
     }
-    let line = line.trim();
     let found = find(line);
     let first = found.first()?;
     let address = line.get(first.start..first.end)?;

@@ -10,7 +10,12 @@ pub struct Status {
     /// `Received-From-MTA`, where it holds an address: who had sent the message.
     pub sender: Option<String>,
     pub recipients: Vec<Recipient>,
+    /// How many recipients were left out.
+    pub surplus: usize,
 }
+
+/// Most recipients that are kept while fields are read.
+const MOST: usize = super::MOST_RECIPIENTS;
 
 /// Reads the fields in `text`. Blank lines between recipients may be missing; then a repeated field starts the next one.
 #[must_use]
@@ -77,7 +82,11 @@ impl Group {
         {
             group.recipient.take_reply(&words);
         }
-        status.recipients.push(group.recipient);
+        if status.recipients.len() < MOST {
+            status.recipients.push(group.recipient);
+        } else {
+            status.surplus += 1;
+        }
     }
 }
 

@@ -52,7 +52,18 @@ pub enum Opening {
 }
 
 /// Words that show that a report is being read, without opening one.
-const SIGNS: [&str; 38] = [
+const SIGNS: [&str; 49] = [
+    "undeliverable:",
+    "unzustellbar:",
+    "non remis :",
+    "non remis:",
+    "no se puede entregar:",
+    "no se pudo entregar:",
+    "non recapitabile:",
+    "não entregue:",
+    "não entregues:",
+    "onbestelbaar:",
+    "nedoručitelné:",
     "couldn't be delivered",
     "couldn\u{2019}t be delivered",
     "could not be delivered",
@@ -202,6 +213,9 @@ const DELIVERY: [&str; 39] = [
     "bericht", "bezorgd", "меддел", "meddelande", "доставлен", "doręcz", "is blocked", "couldn't send", "rejected", "inbox", "was blocked", "reach", "failed address", "投递失败", "メール",
 ];
 
+/// Keys that only log lines have.
+const LOG: [&str; 6] = ["to=", "status=", "rejected rcpt ", " ** ", " == ", " => "];
+
 /// What the fixed words on one line tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -217,6 +231,8 @@ pub struct Marks {
     pub at_host: Option<usize>,
     /// Does it speak of a delivery?
     pub delivery: bool,
+    /// May it be a line of a log?
+    pub log: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -227,6 +243,7 @@ enum Mark {
     Generating,
     AtHost,
     Delivery,
+    Log,
 }
 
 /// All fixed words in one automaton, so that a text is looked at once.
@@ -249,8 +266,9 @@ static WORDS: LazyLock<(Option<AhoCorasick>, Vec<Mark>)> = LazyLock::new(|| {
     GENERATING.iter().chain(&GENERATING_WIDE).for_each(|text| add(text, Mark::Generating));
     AT_HOST.iter().for_each(|text| add(text, Mark::AtHost));
     DELIVERY.iter().for_each(|text| add(text, Mark::Delivery));
+    LOG.iter().for_each(|text| add(text, Mark::Log));
     let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .kind(Some(AhoCorasickKind::DFA))
         .ascii_case_insensitive(true)
         .build(&words)
         .ok();
@@ -282,6 +300,7 @@ pub fn marks(text: &str) -> Vec<Marks> {
             Some(Mark::Generating) => line.generating = Some(hit.end() - start),
             Some(Mark::AtHost) => line.at_host = line.at_host.or(Some(hit.end() - start)),
             Some(Mark::Delivery) => line.delivery = true,
+            Some(Mark::Log) => line.log = true,
             None => {}
         }
     }

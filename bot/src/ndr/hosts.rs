@@ -56,32 +56,41 @@ const BEFORE: [&str; 24] = [
 /// The server that is named as the speaker in `before`, the text that leads up to a reply. The last one counts.
 #[must_use]
 pub fn speaker(before: &str) -> Option<String> {
-    let mut best = None;
-    let mut previous = String::new();
+    let mut best: Option<String> = None;
     let start = before.len().saturating_sub(600);
     let start = (start..=before.len()).find(|i| before.is_char_boundary(*i)).unwrap_or(0);
-    let mut first = true;
     for line in before.get(start..)?.lines() {
-        first = first && line.trim().is_empty();
+        let mut previous = "";
         for (nth, word) in line.split_whitespace().enumerate() {
             let (head, name) = match word.split_once('=') {
-                Some((key, value)) if key.len() < 20 => (key.trim_start_matches('[').to_ascii_lowercase(), value),
-                _ => (previous.clone(), word),
+                Some((key, value)) if key.len() < 20 => (key.trim_start_matches('['), value),
+                _ => (previous, word),
             };
-            if !name.contains('@')
+            let announced = nth == 0 || head == "-" || head.contains('@') || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head));
+            if announced
+                && name.contains(['.', ':'])
+                && !name.contains('@')
+                // `<mail.example.org #5.1.1>` is the server that wrote the report.
+                && !(word.starts_with('<') && !word.contains('>'))
                 && let Some(host) = strict(name)
-                && (BEFORE.contains(&head.as_str()) || head == "-" && is_ip(&host) || head.contains('@') || nth == 0)
+                && (head != "-" || nth == 0 || is_ip(&host))
                 // The address in brackets behind a name is that name's.
                 && !(name.starts_with(['(', '[']) && is_ip(&host) && best.is_some())
-                && !(head == "from" && line.trim_start().to_ascii_lowercase().starts_with("received"))
+                && !(head.eq_ignore_ascii_case("from") && line.trim_start().get(..8).is_some_and(|l| l.eq_ignore_ascii_case("received")))
             {
                 best = Some(host);
             }
-            previous = word.trim_matches([',', ':', '(', '[', '{']).to_ascii_lowercase();
+            previous = word.trim_matches([',', ':', '(', '[', '{']);
         }
-        previous.clear();
     }
     best
+}
+
+/// The server that a transcript was with: `... while talking to mx.example.org.:`. The last one before the reply counts.
+#[must_use]
+pub fn talking_to(before: &str) -> Option<String> {
+    let at = before.rfind("alking to ")?;
+    before.get(at + 10..)?.split_whitespace().next().and_then(of_field)
 }
 
 /// The server that is named inside or right behind a reply: `[LastAttemptedServerName=…]`, `{FQDN=…}`, a name in square brackets at the end.

@@ -1,8 +1,21 @@
 //! A message as transmitted (RFC 5322, MIME): which part is for people, which for machines, which is the message that came back.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use mail_parser::{Address, Encoding, HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
-use super::{Form, Ndr, address, dsn, fields, paste, plain};
+use super::{Form, Ndr, address, dsn, fields, html, paste, plain};
+
+/// Reads what is needed: MIME fields, three headers in full, the others as they stand.
+static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
+    MessageParser::new()
+        .with_mime_headers()
+        .header_text(HeaderName::Subject)
+        .header_address(HeaderName::From)
+        .header_address(HeaderName::To)
+        .default_header_raw()
+});
 
 /// How deep reports inside forwarded messages are followed.
 const DEEPEST: usize = 6;
@@ -41,8 +54,11 @@ pub fn is_message(input: &[u8]) -> bool {
         telling |= ["received", "mime-version", "content-type", "message-id", "return-path", "delivered-to", "x-mailer"]
             .iter()
             .any(|n| n.eq_ignore_ascii_case(name));
+        if headers >= 2 && telling {
+            return true;
+        }
     }
-    headers >= 2 && telling
+    false
 }
 
 /// An empty piece between CR and LF is no empty line.
@@ -65,7 +81,14 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
         input
     };
     let input = without_mbox_line(input);
-    let Some(message) = MessageParser::default().parse(input) else {
+    if nests_too_deep(input) {
+        let mut reports = plain::read(start(&paste::decode(input), MOST_WORDS));
+        for report in &mut reports {
+            report.doubts.push("Messages are nested too deep in this one; only its first part was read, as text.".into());
+        }
+        return reports;
+    }
+    let Some(message) = PARSER.parse(input) else {
         return plain::read(&paste::decode(input));
     };
     let mut parts = Parts::default();
@@ -89,6 +112,20 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     }
     own
 }
+
+/// The parser descends into each attached message; hundreds of them inside one another are made to break it.
+fn nests_too_deep(input: &[u8]) -> bool {
+    if input.len() < 20_000 {
+        return false;
+    }
+    let words = NESTING.as_ref().map_or(0, |words| words.find_iter(input).take(MOST_NESTED + 1).count());
+    words > MOST_NESTED
+}
+
+static NESTING: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(["message/rfc822", "message/global"]).ok());
+
+/// Most attached messages of one input.
+const MOST_NESTED: usize = 200;
 
 /// The `From ` line of an mbox is no header.
 fn without_mbox_line(input: &[u8]) -> &[u8] {
@@ -161,11 +198,11 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 if text.contains("Final-Recipient:") && text.contains("Action:") && parts.status.is_empty() && text.trim_start().starts_with("Reporting-MTA:") {
                     parts.status.push_str(text);
                 } else if parts.words.len() < MOST_WORDS {
-                    parts.words.push_str(text);
+                    parts.words.push_str(start(text, MOST_WORDS));
                     parts.words.push('\n');
                 }
             }
-            PartType::Html(html) if parts.html.len() < MOST_WORDS => parts.html.push_str(html),
+            PartType::Html(html) if parts.html.is_empty() && parts.words.trim().is_empty() => parts.html.push_str(start(html, MOST_WORDS)),
             PartType::Binary(bytes) | PartType::InlineBinary(bytes) if main == "message" && sub == "rfc822" => {
                 if parts.headers.is_empty() {
                     parts.headers = head_of(bytes);
@@ -174,6 +211,14 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
             _ => {}
         }
     }
+}
+
+fn start(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 /// The bytes of an attached message: as they stand, or decoded where the part was encoded for transfer.
@@ -210,7 +255,7 @@ impl Parts {
         let words = if !self.words.trim().is_empty() {
             self.words
         } else if !self.html.is_empty() {
-            paste::html_to_text(&self.html)
+            html::to_text(&self.html)
         } else if self.status.is_empty() && self.feedback.is_empty() {
             // A multipart whose boundaries do not fit: its parts are read as they stand.
             let raw = message.raw_message();
@@ -220,7 +265,9 @@ impl Parts {
             String::new()
         };
         let status = dsn::parse(&self.status);
-        let mut reports = plain::read(&words);
+        let complete = !status.recipients.is_empty()
+            && status.recipients.iter().all(|r| r.address.is_some() && r.reply.is_some() && r.remote.is_some() && r.deciding_code().is_some_and(|c| !c.is_bare_class()));
+        let mut reports = if complete { plain::read_words(&words) } else { plain::read(&words) };
         if status.recipients.is_empty() && reports.len() > 1 {
             for report in &mut reports {
                 head(report, message);
@@ -233,6 +280,7 @@ impl Parts {
         }
         head(&mut ndr, message);
         plain::read_original(&self.headers, &mut ndr.original);
+        ndr.surplus += status.surplus;
         if let Some(reporting) = status.reporting {
             ndr.generating = Some(reporting);
         }

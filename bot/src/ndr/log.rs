@@ -47,6 +47,7 @@ fn keyed(line: &str) -> Option<LogLine> {
     let reply_from = ["status=", "stat=", "reject: "].iter().find_map(|k| line.find(k).map(|i| i + k.len())).unwrap_or(0);
     Some(LogLine {
         recipient: Recipient {
+            original: value_of(line, "orig_to=").and_then(address::first).map(Into::into),
             address: to.and_then(address::first).map(Into::into),
             action,
             status,

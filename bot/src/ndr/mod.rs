@@ -5,6 +5,7 @@ pub mod dsn;
 pub mod fields;
 pub mod frames;
 pub mod hosts;
+pub mod html;
 pub mod letter;
 pub mod log;
 pub mod outlook;
@@ -125,6 +126,10 @@ pub struct Ndr {
     pub text: String,
     /// The same without the replies in it: what the report or a person says in words.
     pub prose: String,
+    /// Recipients that were left out.
+    pub surplus: usize,
+    /// Did the words of a mail server open the report, rather than sentences for people?
+    pub machine: bool,
     /// Subject of the report itself.
     pub subject: Option<String>,
     /// Who sent the report.
@@ -132,10 +137,15 @@ pub struct Ndr {
     pub original: Original,
     /// Did a known frame of a report (and not only a stray code) show?
     pub framed: bool,
+    /// Does the report hold a sentence for people that its server picked from the code, or the company wrote (Exchange)?
+    pub sentences: bool,
     /// Does every reply stand in quoted lines below words that are not quoted?
     pub only_quoted: bool,
     pub doubts: Vec<String>,
 }
+
+/// Most bytes of text that are read of one paste; reports say what they say far earlier.
+pub const MOST_TEXT: usize = 2 * 1024 * 1024;
 
 /// Reads any input: a message, an Outlook item, HTML, or text as pasted. Several reports in one input come as several.
 #[must_use]
@@ -149,7 +159,12 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
     } else if letter::is_message(input) {
         letter::read(input, 0)
     } else {
-        plain::read(&paste::decode(input))
+        let (head, rest) = input.split_at(input.len().min(MOST_TEXT));
+        let mut reports = plain::read(&paste::decode(head));
+        if let (false, Some(first)) = (rest.is_empty(), reports.first_mut()) {
+            first.doubts.push("Only the first 2 MB of this text were read.".into());
+        }
+        reports
     };
     if reports.is_empty() {
         reports.push(Ndr::default());
@@ -158,7 +173,7 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
         if cut {
             report.doubts.push("Only the first 25 MB were read.".into());
         }
-        let surplus = report.recipients.len().saturating_sub(MOST_RECIPIENTS);
+        let surplus = report.surplus + report.recipients.len().saturating_sub(MOST_RECIPIENTS);
         if surplus > 0 {
             report.recipients.truncate(MOST_RECIPIENTS);
             report

@@ -1,6 +1,9 @@
 //! Pasted text made readable: character set, line ends, quote marks, links, HTML, and lines that were run together.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// Text as the readers want it: LF line ends, nothing invisible, quote marks taken off.
 #[derive(Clone, Debug, Default)]
@@ -66,18 +69,26 @@ fn valid_share(bytes: &[u8]) -> bool {
 /// Cleans a text for reading.
 #[must_use]
 pub fn clean(text: &str) -> Clean {
-    let text = if is_html(text) { Cow::Owned(html_to_text(text)) } else { Cow::Borrowed(text) };
+    let text = if is_html(text) { Cow::Owned(super::html::to_text(text)) } else { Cow::Borrowed(text) };
     let text = if text.contains("&lt;") || text.contains("&amp;") || text.contains("&gt;") {
         Cow::Owned(unescape(&text))
     } else {
         text
     };
+    if is_plain(&text) {
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        return Clean {
+            text: text.to_string(),
+            quoted: vec![false; memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1],
+        };
+    }
     let mut clean = Clean {
         text: String::with_capacity(text.len()),
         quoted: Vec::new(),
     };
     let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
     let links = has("](") || has("mailto:") || has("<http");
+    let run_together = inner_labels(&text).next().is_some();
     let answers = has("The server response was: ");
     let lines = text.split('\n').flat_map(|l| {
         let l = l.strip_suffix('\r').unwrap_or(l);
@@ -92,7 +103,7 @@ pub fn clean(text: &str) -> Clean {
             Some((_, said)) if !said.trim().is_empty() => Cow::Owned(said.to_string()),
             _ => line,
         };
-        if line.len() > 60 && memchr::memchr_iter(b':', line.as_bytes()).nth(1).is_some() {
+        if line.len() > 60 && run_together {
             split_run_together(&line, quoted, &mut clean);
         } else {
             push_line(&line, quoted, &mut clean);
@@ -102,6 +113,28 @@ pub fn clean(text: &str) -> Clean {
         clean.text.pop();
     }
     clean
+}
+
+/// Most texts need no cleaning: printable ASCII, no quote marks, no links, no line with several labels.
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let printable = bytes.iter().all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'));
+    let has = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
+    printable
+        && !has(b"](")
+        && !has(b"mailto:")
+        && !has(b"<http")
+        && !has(b"server response was")
+        && !has_quote(bytes)
+        && inner_labels(text).next().is_none()
+}
+
+/// Does a line start with a quote mark?
+fn has_quote(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'>', bytes).any(|at| {
+        let before = bytes.get(..at).unwrap_or_default();
+        before.iter().rev().find(|b| !matches!(b, b' ' | b'\t')).is_none_or(|b| *b == b'\n')
+    })
 }
 
 fn push_line(line: &str, quoted: bool, clean: &mut Clean) {
@@ -233,18 +266,21 @@ const LABELS: [&str; 22] = [
     "The response from the remote server was:",
 ];
 
+static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(LABELS).ok());
+
+/// Where labels stand in the middle of a line.
+fn inner_labels(line: &str) -> impl Iterator<Item = usize> + '_ {
+    let hits = LABEL_WORDS.as_ref().map(|words| words.find_iter(line));
+    hits.into_iter()
+        .flatten()
+        .map(|hit| hit.start())
+        .filter(|&at| at.checked_sub(1).and_then(|i| line.as_bytes().get(i)).is_some_and(|b| matches!(b, b' ' | b'\t' | b')' | b'.' | b'>')))
+}
+
 /// A long line with labels in its middle becomes a line for each.
 fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
-    let mut cuts: Vec<usize> = LABELS
-        .iter()
-        .flat_map(|label| line.match_indices(label))
-        .map(|(at, _)| at)
-        .filter(|&at| at > 0 && line.get(..at).is_some_and(|b| b.ends_with([' ', '\t', ')', '.', '>'])))
-        .collect();
-    cuts.sort_unstable();
-    cuts.dedup();
     let mut start = 0;
-    for cut in cuts {
+    for cut in inner_labels(line) {
         push_line(line.get(start..cut).unwrap_or_default().trim_end(), quoted, clean);
         start = cut;
     }
@@ -266,31 +302,6 @@ fn is_html(text: &str) -> bool {
     let marks = ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"];
     let seen = marks.iter().filter(|mark| head.contains(*mark)).count();
     seen >= 2 || seen == 1 && head.trim_start().starts_with('<')
-}
-
-/// HTML as text, a line for each block and table cell.
-#[must_use]
-pub fn html_to_text(html: &str) -> String {
-    let mut spaced = String::with_capacity(html.len() + html.len() / 8);
-    let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        spaced.push_str(before);
-        let name: String = tag
-            .chars()
-            .skip(1)
-            .take_while(|c| c.is_ascii_alphanumeric() || *c == '/')
-            .take(8)
-            .collect::<String>()
-            .to_ascii_lowercase();
-        if matches!(name.as_str(), "td" | "th" | "tr" | "/tr" | "li" | "dt" | "dd" | "pre" | "/pre" | "blockquo" | "h1" | "h2" | "h3" | "table") {
-            spaced.push_str("<br>");
-        }
-        spaced.push('<');
-        rest = tag.get(1..).unwrap_or_default();
-    }
-    spaced.push_str(rest);
-    mail_parser::decoders::html::html_to_text(&spaced)
 }
 
 fn unescape(text: &str) -> String {

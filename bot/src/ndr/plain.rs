@@ -1,10 +1,15 @@
 //! Reports in words and pasted text: which lines name recipients, which hold replies, where the returned message starts.
 
+use std::cell::OnceCell;
+
 use super::address::{self, alone, before_colon};
 use super::frames::{self, Marks, Opening};
 use super::paste;
 use super::reply::{self, Reply};
 use super::{Form, Ndr, Original, Recipient, dsn, fields, hosts, log, unwrap};
+
+/// Most addresses that are looked at in one report.
+const MOST_NAMED: usize = 1000;
 
 /// Most reports that are read in one paste.
 const MOST_REPORTS: usize = 50;
@@ -12,6 +17,16 @@ const MOST_REPORTS: usize = 50;
 /// Reads a text as pasted. Several reports in one paste come as several.
 #[must_use]
 pub fn read(text: &str) -> Vec<Ndr> {
+    read_as(text, false)
+}
+
+/// Reads only the words of a report whose fields tell all about its recipients.
+#[must_use]
+pub fn read_words(text: &str) -> Vec<Ndr> {
+    read_as(text, true)
+}
+
+fn read_as(text: &str, words_only: bool) -> Vec<Ndr> {
     let clean = paste::clean(text);
     let marks = frames::marks(&clean.text);
     let lines: Vec<Line<'_>> = clean
@@ -28,7 +43,7 @@ pub fn read(text: &str) -> Vec<Ndr> {
     segments(&lines)
         .into_iter()
         .filter_map(|(from, to)| lines.get(from..to))
-        .map(read_lines)
+        .map(|lines| read_lines(lines, words_only))
         .collect()
 }
 
@@ -109,12 +124,19 @@ struct Walk {
     /// Quoted or not, for each line of `words`.
     quoted: Vec<bool>,
     expect_host: bool,
+    /// The server that the words name as the one that refused.
+    rejecter: OnceCell<Option<String>>,
+    /// The recipients are known already.
+    words_only: bool,
     /// The fields are those of a read receipt (RFC 8098).
     disposition: bool,
 }
 
-fn read_lines(lines: &[Line<'_>]) -> Ndr {
-    let mut walk = Walk::default();
+fn read_lines(lines: &[Line<'_>], words_only: bool) -> Ndr {
+    let mut walk = Walk {
+        words_only,
+        ..Walk::default()
+    };
     let mut head = true;
     for (index, line) in lines.iter().enumerate() {
         let text = line.text;
@@ -171,6 +193,10 @@ impl Walk {
     }
 
     fn name(&mut self, address: &str, strength: Strength, at: usize) {
+        if self.named.len() >= MOST_NAMED {
+            self.ndr.surplus += usize::from(strength == Strength::Block);
+            return;
+        }
         self.named.push(Named {
             at,
             strength,
@@ -184,7 +210,8 @@ impl Walk {
     fn line(&mut self, whole: &Line<'_>, next: &str) {
         let Line { text: line, marks, quoted } = *whole;
         let trimmed = line.trim();
-        if fields::is_field(line) && !is_odd_status(trimmed) && !begins(trimmed, "generating server") && !begins(trimmed, "message rejected") {
+        let may_be_field = trimmed.as_bytes().first().is_some_and(|b| matches!(b.to_ascii_lowercase(), b'a' | b'd' | b'f' | b'l' | b'm' | b'g' | b'o' | b'r' | b's' | b'w' | b'x'));
+        if may_be_field && fields::is_field(line) && !is_odd_status(trimmed) && !begins(trimmed, "generating server") && !begins(trimmed, "message rejected") {
             if begins(trimmed, "status:") && !self.in_fields && !next_is_field(next) && self.fields.is_empty() {
                 // "Status: 5.1.1" alone in a sentence's place is a code in words.
                 self.push_words(line, quoted);
@@ -228,7 +255,9 @@ impl Walk {
             return;
         }
         self.in_returned = false;
-        self.ndr.framed |= marks.opening.is_some() || marks.sign;
+        // A subject in the middle of a text is somebody else's.
+        self.ndr.framed |= marks.opening.is_some() || marks.sign && !(begins(trimmed, "subject:") && !self.words.trim().is_empty());
+        self.ndr.machine |= marks.opening.is_some_and(|o| !matches!(o, Opening::Exchange | Opening::Google | Opening::Yahoo));
         self.report_line(whole);
     }
 
@@ -273,6 +302,7 @@ impl Walk {
             self.expect_host = false;
             self.ndr.generating = hosts::of_field(line);
         }
+        self.ndr.sentences |= marks.generating.is_some() || marks.opening == Some(Opening::Exchange);
         if let Some(at) = marks.generating {
             let rest = line.get(at..).unwrap_or_default().trim_start_matches([' ', ':', '\u{ff1a}', '\u{a0}']);
             match rest.split_whitespace().next() {
@@ -281,11 +311,16 @@ impl Walk {
             }
             self.ndr.framed = true;
         }
+        if self.ndr.generating.is_none()
+            && let Some((host, _)) = line.trim().strip_prefix('<').and_then(|l| l.split_once(" #"))
+        {
+            self.ndr.generating = hosts::of_field(host).filter(|h| address::is_host(h));
+        }
         if let Some(at) = marks.at_host.filter(|_| self.ndr.generating.is_none()) {
             let word = line.get(at..).and_then(|r| r.split([' ', ',', ']']).next());
             self.ndr.generating = word.and_then(hosts::of_field);
         }
-        if line.contains('@') || line.contains("status=") {
+        if !self.words_only && (marks.log || memchr::memchr(b'@', line.as_bytes()).is_some()) {
             self.recipients_of(line, marks, start);
         }
         self.push_words(line, quoted);
@@ -293,7 +328,7 @@ impl Walk {
 
     /// Which recipients does the line name?
     fn recipients_of(&mut self, line: &str, marks: Marks, start: usize) {
-        if let Some(entry) = log::parse(line) {
+        if let Some(entry) = marks.log.then(|| log::parse(line)).flatten() {
             self.senders.extend(entry.sender);
             self.ndr.framed = true;
             self.named.push(Named {
@@ -374,12 +409,13 @@ impl Walk {
     fn finish(mut self) -> Ndr {
         let status = dsn::parse(&self.fields);
         self.ndr.generating = self.ndr.generating.take().or(status.reporting);
+        self.ndr.surplus += status.surplus;
         read_original(&self.headers, &mut self.ndr.original);
         self.senders.extend(status.sender);
         self.senders.extend(self.ndr.original.from.clone());
         let from_fields = status.recipients.iter().any(|r| r.address.is_some() || r.reply.is_some() || r.status.is_some());
         let replies = without_bare(reply::find(&self.words), &self.words);
-        let spoken = self.attach(&replies);
+        let spoken = if self.words_only { Vec::new() } else { self.attach(&replies) };
         self.ndr.recipients = merge(status.recipients, spoken);
         if let ([only], Some(to)) = (self.ndr.recipients.as_mut_slice(), &self.ndr.original.to)
             && only.address.is_none()
@@ -414,7 +450,15 @@ impl Walk {
 
     /// Do all replies stand in quoted lines, below words that are not quoted?
     fn only_quoted(&self, replies: &[Reply]) -> bool {
-        let line_of = |offset: usize| self.words.get(..offset).map_or(0, |t| t.matches('\n').count());
+        if self.ndr.framed && !self.quoted.contains(&true) && !self.replies_quoted.contains(&true) {
+            return false;
+        }
+        let (mut line, mut counted) = (0, 0);
+        let mut line_of = |offset: usize| {
+            line += self.words.get(counted..offset).map_or(0, |t| t.matches('\n').count());
+            counted = counted.max(offset);
+            line
+        };
         let unquoted_words = self
             .words
             .split('\n')
@@ -436,9 +480,14 @@ impl Walk {
         any && every && unquoted_words
     }
 
+    fn is_about_sender(&self, reply: &Reply) -> bool {
+        let lower = self.words.get(reply.start..reply.end).unwrap_or_default().to_ascii_lowercase();
+        ["sender address rejected", "sender denied", "sender rejected", "set sender", "not owned by", "mail from", "sender address", "from address"].iter().any(|w| lower.contains(w))
+    }
+
     /// Does a reply stand in quotation marks or brackets inside a sentence?
     fn in_quotes(&self, reply: &Reply) -> bool {
-        let before = self.words.get(..reply.start).unwrap_or_default();
+        let before = self.words.get(floor(&self.words, reply.start.saturating_sub(300))..reply.start).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         let (quoted, sentence) = match line.char_indices().rev().find(|(_, c)| matches!(c, '"' | '\u{201c}' | '\u{201e}' | '(')) {
             Some((at, _)) => (true, line.get(..at).unwrap_or_default()),
@@ -455,6 +504,9 @@ impl Walk {
         if named.iter().any(|n| n.strength == Strength::Block && !is_sender(n)) {
             named.retain(|n| !is_sender(n) || n.recipient.action.is_some());
         }
+        // The address in a reply about the sender is the sender's.
+        let about_sender: Vec<(usize, usize)> = replies.iter().filter(|r| self.is_about_sender(r)).map(|r| (r.start, r.end)).collect();
+        named.retain(|n| n.strength == Strength::Block || !about_sender.iter().any(|(s, e)| n.at > *s && n.at <= *e));
         let strongest = named.iter().map(|n| n.strength).max();
         named.retain(|n| Some(n.strength) == strongest);
         if strongest == Some(Strength::Sentence) && named.iter().any(|n| !n.recipient.address.as_deref().is_some_and(is_daemon)) {
@@ -525,6 +577,11 @@ impl Walk {
                 recipient.remote = recipient.remote.take().or_else(|| first.remote.clone());
             }
         }
+        if let Some(host) = hosts::talking_to(&self.words) {
+            for recipient in out.iter_mut().filter(|r| r.remote.is_none() && r.smtp.is_some()) {
+                recipient.remote = Some(host.clone());
+            }
+        }
         if out.is_empty() && loose.is_empty() {
             loose.extend(self.last_error());
         }
@@ -578,14 +635,12 @@ impl Walk {
         let text = self.words.get(reply.start..reply.end).unwrap_or_default();
         let rest = self.words.get(reply.end..).unwrap_or_default();
         let after = rest.get(..floor(rest, 300)).unwrap_or_default();
-        let spoken = hosts::speaker(before);
-        spoken
-            .clone()
+        hosts::speaker(before)
             .filter(|host| Some(host) != self.ndr.generating.as_ref())
-            .or_else(|| rejected_by(&self.words))
+            .or_else(|| self.rejecter.get_or_init(|| rejected_by(&self.words)).clone())
             .or_else(|| hosts::inside(text))
             .or_else(|| hosts::inside(after))
-            .or(spoken)
+            .or_else(|| hosts::talking_to(self.words.get(floor(&self.words, reply.start.saturating_sub(600))..reply.start)?))
     }
 
     /// Are there words between two recipients, so that the first one's block has ended?
@@ -620,7 +675,7 @@ impl Walk {
                 }
                 break;
             }
-            if line.starts_with("---") || line.contains('@') && alone(line).is_some() {
+            if line.starts_with("---") || line.contains('@') && address::leads(line) {
                 break;
             }
             if said.len() < 600 {
@@ -734,7 +789,7 @@ fn starts_headers(line: &str, next: &str) -> bool {
 
 fn is_sender_line(lower: &str) -> bool {
     let line = lower.trim_start_matches([' ', '\t', '*', '>']);
-    ["from:", "sender:", "von:", "de:", "da:", "van:", "od:", "från:", "fra:", "sender address", "absender", "reply-to:", "return-path:", "expéditeur", "remitente", "remetente", "mittente", "发件人", "寄件者", "差出人", "errors-to:", "mail from:", ">>> mail from"]
+    ["message id", "message-id", "id:", "queue id", "in-reply-to", "references:", "from:", "sender:", "von:", "de:", "da:", "van:", "od:", "från:", "fra:", "sender address", "absender", "reply-to:", "return-path:", "expéditeur", "remitente", "remetente", "mittente", "发件人", "寄件者", "差出人", "errors-to:", "mail from:", ">>> mail from"]
         .iter()
         .any(|label| line.starts_with(label))
 }
@@ -768,12 +823,12 @@ fn is_machine_made(address: &str) -> bool {
 }
 
 fn rejected_by(words: &str) -> Option<String> {
-    if memchr::memmem::find(words.as_bytes(), b"ejected").is_none() && memchr::memmem::find(words.as_bytes(), b"gave this error").is_none() {
+    if memchr::memmem::find(words.as_bytes(), b"ejected").is_none() && memchr::memmem::find(words.as_bytes(), b"emote system").is_none() && memchr::memmem::find(words.as_bytes(), b"gave this error").is_none() {
         return None;
     }
     for line in words.lines() {
         let lower = line.to_lowercase();
-        for label in ["message rejected by:", "organization rejected your message:"] {
+        for label in ["remote system:", "message rejected by:", "organization rejected your message:"] {
             if let Some(at) = lower.find(label) {
                 return line.get(at + label.len()..).and_then(hosts::of_field);
             }

@@ -5,6 +5,9 @@ use crate::code::{EnhancedCode, SmtpCode};
 /// Longest reply that is read, in bytes; real ones stay far below.
 const LONGEST: usize = 4000;
 
+/// Most replies that are read in one text.
+const MOST_REPLIES: usize = 1000;
+
 /// A reply in a text: bytes `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
@@ -28,6 +31,9 @@ pub fn find(text: &str) -> Vec<Reply> {
             break;
         };
         at += step;
+        if replies.len() >= MOST_REPLIES {
+            break;
+        }
         match reply_at(text, at) {
             Some(reply) => {
                 at = reply.end.max(at + 1);
@@ -354,7 +360,9 @@ fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCode>) -> usi
         }
         line_start += line.len() + 1;
     }
-    let reply = text.get(start..end).unwrap_or_default().trim_end_matches(|c: char| c.is_whitespace() || c == '>');
+    let reply = text.get(start..end).unwrap_or_default().trim_end();
+    let open = reply.matches('<').count() >= reply.matches('>').count();
+    let reply = if open { reply } else { reply.trim_end_matches('>') };
     start + reply.len().max(after - start)
 }
 
@@ -410,7 +418,7 @@ fn stops_reply(line: &str, smtp: Option<SmtpCode>) -> bool {
     {
         return true;
     }
-    if super::fields::is_field(line) || super::address::leads(line) {
+    if super::fields::is_label(line) || super::fields::is_field(line) || super::address::leads(line) {
         return true;
     }
     // A log line starts anew with its time.
