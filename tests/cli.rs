@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{PROGRAM, Run, finish, list, run, text};
+use crate::support::{PROGRAM, Run, list, run, text};
 
 /// Two bounces in a line each, and with different causes.
 pub const UNKNOWN: &str = "<bob@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1 User unknown (in reply to RCPT TO command)\n";
@@ -290,9 +289,8 @@ fn wrong_arguments_get_the_usage() {
             answer.err
         );
     }
-    let mut command = Command::new(PROGRAM);
-    command.args(["bench"]).arg(folder(&[]).path());
-    let empty = finish(command, b"", Duration::from_secs(60));
+    let nothing = folder(&[]);
+    let empty = run(&["bench".as_ref(), nothing.path().as_os_str()], b"");
     assert!(
         empty.code != Some(0) && empty.err.contains("holds no messages"),
         "{}",

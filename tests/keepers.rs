@@ -86,7 +86,7 @@ fn a_broken_folder_is_named_with_file_and_key() {
     let checked = run(&["knowledge", "check", "--with", &path], b"");
     assert_eq!(checked.code, Some(1));
     assert!(
-        checked.out.contains("codes/5.1.1.toml") && checked.out.contains("1 faults"),
+        checked.out.contains("codes/5.1.1.toml") && checked.out.contains("1 fault"),
         "{}",
         checked.out
     );

@@ -156,7 +156,7 @@ fn raw_bounces_are_read() {
             recognised: 99.5,
             recipients: 98.5,
             status: 99.0,
-            reason: 95.5,
+            reason: 93.4,
         },
     );
 }

@@ -174,8 +174,8 @@ impl<'k> Prose<'k> {
         let found = knowledge.phrases.scan(&folded);
         let failed = |e: &Entry| e.meaning.kind.unwrap_or(Kind::Failed) == Kind::Failed;
         let none = Query::default();
-        let failure = knowledge.decide_found(none, &folded, &found, failed);
-        let other = knowledge.decide_found(none, &folded, &found, |e| !failed(e));
+        let failure = knowledge.decide_found(none, &found, failed);
+        let other = knowledge.decide_found(none, &found, |e| !failed(e));
         Self {
             text,
             failure,
@@ -185,7 +185,12 @@ impl<'k> Prose<'k> {
 
     /// The line of the text in which a deciding wording stands.
     fn line(&self, decision: &Decision<'_>) -> String {
-        decision.at.map_or_else(String::new, |(start, last)| line_around(&self.text, start, last))
+        let place = decision.at.and_then(|(start, end)| {
+            let first = Folded::original(&self.text, start)?;
+            let last = Folded::original(&self.text, end.saturating_sub(1))?;
+            Some((first, last))
+        });
+        place.map_or_else(String::new, |(first, last)| line_around(&self.text, first, last))
     }
 }
 
@@ -291,6 +296,9 @@ impl<'k> Judge<'_, 'k> {
             Form::DeliveryStatus | Form::Report | Form::Text => {}
         }
         let has_reply = ndr.recipients.iter().any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some());
+        if has_reply && !ndr.only_quoted && ndr.sender.as_deref().is_some_and(is_daemon) {
+            return None;
+        }
         let other = self.prose().other.as_ref()?;
         let talks = other.entry.meaning.kind.unwrap_or(Kind::Failed);
         // A forged report may well hold a code; its own words give it away.
@@ -494,7 +502,7 @@ impl<'k> Judge<'_, 'k> {
             code: inner_code,
             smtp,
         };
-        let decision = self.knowledge.decide_found(query, &folded, &found, failed);
+        let decision = self.knowledge.decide_found(query, &found, failed);
         if !wrapped {
             return (decision, provider);
         }
@@ -510,7 +518,6 @@ impl<'k> Judge<'_, 'k> {
                 code,
                 smtp: recipient.smtp,
             },
-            &folded,
             &found,
             failed,
         );
@@ -542,6 +549,12 @@ impl<'k> Judge<'_, 'k> {
             doubts.push(format!("Ignore the sentence \u{201c}{line}\u{201d}: it is picked from the code or written by a company; the server's own reply says otherwise."));
         }
     }
+}
+
+/// The senders of real reports.
+fn is_daemon(sender: &str) -> bool {
+    let lower = sender.to_ascii_lowercase();
+    lower.contains("mailer-daemon@") || lower.contains("postmaster@")
 }
 
 /// The ways in which a server was not reached; a sentence about one agrees with a reply about another.

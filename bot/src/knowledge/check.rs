@@ -320,7 +320,7 @@ fn decided_by(knowledge: &Knowledge, entry: &Entry, example: &str) -> Option<Str
         smtp,
     };
     knowledge
-        .decide_found(query, &folded, &found, |e| {
+        .decide_found(query, &found, |e| {
             human || e.meaning.kind.is_none_or(|k| k == Kind::Failed)
         })
         .map(|d| d.entry.name.clone())

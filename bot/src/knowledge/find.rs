@@ -51,7 +51,7 @@ pub struct Query {
 pub struct Decision<'k> {
     pub entry: &'k Entry,
     pub tier: Tier,
-    /// Where the deciding wording stands, in the original text.
+    /// Where the deciding wording stands, in the folded text.
     pub at: Option<(usize, usize)>,
     pub length: u32,
 }
@@ -72,7 +72,7 @@ impl Knowledge {
     #[must_use]
     pub fn decide<'k>(&'k self, query: Query, text: &Folded) -> Option<Decision<'k>> {
         let found = self.phrases.scan(text);
-        self.decide_found(query, text, &found, |_| true)
+        self.decide_found(query, &found, |_| true)
     }
 
     /// The same over wordings found before, among the entries that `wanted` lets pass.
@@ -80,7 +80,6 @@ impl Knowledge {
     pub fn decide_found<'k>(
         &'k self,
         query: Query,
-        text: &Folded,
         found: &[Found],
         wanted: impl Fn(&Entry) -> bool,
     ) -> Option<Decision<'k>> {
@@ -101,15 +100,10 @@ impl Knowledge {
                 (entry, tier, None)
             }
         };
-        let at = hit.and_then(|hit| {
-            let start = text.original(hit.start as usize)?;
-            let last = text.original((hit.end as usize).saturating_sub(1))?;
-            Some((start, last))
-        });
         Some(Decision {
             entry,
             tier,
-            at,
+            at: hit.map(|h| (h.start as usize, h.end as usize)),
             length: hit.map_or(0, |h| h.length),
         })
     }

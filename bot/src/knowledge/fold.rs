@@ -1,11 +1,9 @@
 //! Text made ready for comparing wordings: capitals, blanks, line ends and quotation marks do not count.
 
-/// A text without blanks and quotation marks, in lower case, with the way back to the original.
+/// A text without blanks and quotation marks, in lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Folded {
     pub text: String,
-    /// For each byte of `text` the byte offset of its character in the original.
-    origin: Vec<u32>,
     /// Where in `text` a word starts: the only places where a wording may start.
     edges: Vec<u32>,
 }
@@ -39,40 +37,47 @@ impl Folded {
     pub fn new(original: &str) -> Self {
         let mut folder = Folder {
             text: Vec::with_capacity(original.len()),
-            origin: Vec::with_capacity(original.len()),
             edges: Vec::with_capacity(original.len() / 4 + 4),
             gap: true,
             in_word: false,
         };
-        let mut at = 0;
-        let bytes = original.as_bytes();
-        while let Some(&byte) = bytes.get(at) {
-            if let Some(&kept) = ASCII.get(byte as usize) {
-                match kept {
-                    GAP => folder.gap = true,
-                    DROP => {}
-                    _ => folder.ascii(kept, at),
-                }
-                at += 1;
-                continue;
+        let mut rest = original;
+        while !rest.is_empty() {
+            let ascii = rest.bytes().position(|b| b >= 0x80).unwrap_or(rest.len());
+            folder.ascii_run(rest.as_bytes().get(..ascii).unwrap_or_default());
+            rest = rest.get(ascii..).unwrap_or_default();
+            let mut chars = rest.chars();
+            if let Some(c) = chars.next() {
+                folder.wide(c);
             }
-            let Some(c) = original.get(at..).and_then(|t| t.chars().next()) else {
-                break;
-            };
-            folder.wide(c, at);
-            at += c.len_utf8();
+            rest = chars.as_str();
         }
         Self {
             text: String::from_utf8(folder.text).unwrap_or_default(),
-            origin: folder.origin,
             edges: folder.edges,
         }
     }
 
-    /// The byte offset in the original of the character that folded byte `at` came from.
+    /// The byte offset in `original`, the text that was folded, of the character that folded byte `at` came from.
     #[must_use]
-    pub fn original(&self, at: usize) -> Option<usize> {
-        self.origin.get(at).map(|&o| o as usize)
+    pub fn original(original: &str, at: usize) -> Option<usize> {
+        let mut seen = 0;
+        for (offset, c) in original.char_indices() {
+            let length = match u8::try_from(c).ok().filter(u8::is_ascii) {
+                Some(b) => usize::from(ASCII.get(b as usize).is_some_and(|k| *k > DROP)),
+                None if c.is_whitespace() || is_dropped(c) => 0,
+                None => match c {
+                    '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{ff01}'..='\u{ff5e}' => 1,
+                    '\u{2026}' => 3,
+                    _ => c.to_lowercase().map(char::len_utf8).sum(),
+                },
+            };
+            seen += length;
+            if seen > at {
+                return Some(offset);
+            }
+        }
+        None
     }
 
     /// Where words start, in folded bytes.
@@ -90,7 +95,6 @@ impl Folded {
 
 struct Folder {
     text: Vec<u8>,
-    origin: Vec<u32>,
     edges: Vec<u32>,
     gap: bool,
     /// Was the last character kept one inside a word?
@@ -106,33 +110,38 @@ impl Folder {
         self.in_word = inside;
     }
 
-    fn ascii(&mut self, byte: u8, at: usize) {
-        self.edge(byte.is_ascii_alphanumeric());
-        self.text.push(byte);
-        self.origin.push(u32::try_from(at).unwrap_or(u32::MAX));
+    fn ascii_run(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            match ASCII.get(byte as usize) {
+                Some(&GAP) => self.gap = true,
+                Some(&kept) if kept > DROP => {
+                    self.edge(kept.is_ascii_alphanumeric());
+                    self.text.push(kept);
+                }
+                _ => {}
+            }
+        }
     }
 
-    fn wide(&mut self, c: char, at: usize) {
+    fn wide(&mut self, c: char) {
         if c.is_whitespace() {
             self.gap = true;
             return;
         }
         match c {
             _ if is_dropped(c) => {}
-            '\u{2010}'..='\u{2015}' | '\u{2212}' => self.ascii(b'-', at),
-            '\u{2026}' => (0..3).for_each(|_| self.ascii(b'.', at)),
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => self.ascii_run(b"-"),
+            '\u{2026}' => self.ascii_run(b"..."),
             '\u{ff01}'..='\u{ff5e}' => {
                 let narrow = u8::try_from(u32::from(c) - 0xfee0).unwrap_or(b' ');
-                self.ascii(narrow.to_ascii_lowercase(), at);
+                self.edge(narrow.is_ascii_alphanumeric());
+                self.text.push(narrow.to_ascii_lowercase());
             }
             _ => {
                 for lower in c.to_lowercase() {
                     self.edge(in_word(lower));
                     let mut buffer = [0; 4];
-                    for byte in lower.encode_utf8(&mut buffer).bytes() {
-                        self.text.push(byte);
-                        self.origin.push(u32::try_from(at).unwrap_or(u32::MAX));
-                    }
+                    self.text.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
                 }
             }
         }
@@ -173,7 +182,8 @@ mod tests {
         let folded = Folded::new("no mxs, nomx");
         assert!(folded.is_edge(0) && folded.is_edge(2) && folded.is_edge(5));
         assert!(!folded.is_edge(4), "inside 'mxs'");
-        assert_eq!(folded.original(2), Some(3));
+        assert_eq!(Folded::original("no mxs, nomx", 2), Some(3));
+        assert_eq!(Folded::original("\u{201c}no\u{201d} m\u{dc}x", 3), Some(10));
         assert_eq!(Folded::new("郵箱已滿").edges().len(), 4);
     }
 }

@@ -1,7 +1,5 @@
 //! All wordings of the knowledge in one index: one look at each word of a text finds every wording that starts there.
 
-use std::collections::HashMap;
-
 use rustc_hash::FxHashMap;
 
 use super::fold::Folded;
@@ -90,10 +88,10 @@ fn bit(head: [u8; SHORT]) -> (usize, u64) {
 #[derive(Default)]
 pub struct Builder {
     pieces: Vec<String>,
-    piece_of: HashMap<String, u32>,
+    piece_of: FxHashMap<String, u32>,
     begins: Vec<Vec<u32>>,
     phrases: Vec<Phrase>,
-    phrase_of: HashMap<Vec<u32>, u32>,
+    phrase_of: FxHashMap<Vec<u32>, u32>,
 }
 
 impl Builder {

@@ -9,13 +9,26 @@ use super::{Form, Ndr, address, dsn, fields, html, paste, plain};
 
 /// Reads what is needed: MIME fields, three headers in full, the others as they stand.
 static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
-    MessageParser::new()
+    let parser = MessageParser::new()
         .with_mime_headers()
         .header_text(HeaderName::Subject)
         .header_address(HeaderName::From)
         .header_address(HeaderName::To)
-        .default_header_raw()
+        .header_text(HeaderName::InReplyTo)
+        .default_header_ignore();
+    RAW.iter().fold(parser, |parser, name| parser.header_raw(HeaderName::Other((*name).into())))
 });
+
+/// Headers that are looked at as they stand.
+const RAW: [&str; 7] = [
+    "X-Failed-Recipients",
+    "Auto-Submitted",
+    "X-Autoreply",
+    "X-Auto-Reply",
+    "Precedence",
+    "X-Auto-Response-Suppress",
+    "X-Apple-Unsubscribe",
+];
 
 /// How deep reports inside forwarded messages are followed.
 const DEEPEST: usize = 6;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use memchr::memmem::Finder;
 
 /// Text as the readers want it: LF line ends, nothing invisible, quote marks taken off.
 #[derive(Clone, Debug, Default)]
@@ -69,27 +70,33 @@ fn valid_share(bytes: &[u8]) -> bool {
 /// Cleans a text for reading.
 #[must_use]
 pub fn clean(text: &str) -> Clean {
-    let text = if is_html(text) { Cow::Owned(super::html::to_text(text)) } else { Cow::Borrowed(text) };
-    let text = if text.contains("&lt;") || text.contains("&amp;") || text.contains("&gt;") {
-        Cow::Owned(unescape(&text))
+    let mut needs = Needs::of(text);
+    let text = if needs.html {
+        let shown = super::html::to_text(text);
+        needs = Needs::of(&shown);
+        Cow::Owned(shown)
+    } else {
+        Cow::Borrowed(text)
+    };
+    let text = if needs.escapes {
+        let plain = unescape(&text);
+        needs = Needs::of(&plain);
+        Cow::Owned(plain)
     } else {
         text
     };
-    if is_plain(&text) {
+    if needs.nothing(&text) {
         let text = text.strip_suffix('\n').unwrap_or(&text);
         return Clean {
             text: text.to_string(),
             quoted: vec![false; memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1],
         };
     }
+    let Needs { links, answers, run_together, .. } = needs;
     let mut clean = Clean {
         text: String::with_capacity(text.len()),
         quoted: Vec::new(),
     };
-    let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
-    let links = has("](") || has("mailto:") || has("<http");
-    let run_together = inner_labels(&text).next().is_some();
-    let answers = has("The server response was: ");
     let lines = text.split('\n').flat_map(|l| {
         let l = l.strip_suffix('\r').unwrap_or(l);
         l.split('\r')
@@ -98,8 +105,7 @@ pub fn clean(text: &str) -> Clean {
         let (line, quoted) = unquote(line);
         let line = visible(line);
         let line = if links { without_links(&line) } else { line };
-        // .NET puts its own name for the number in front of what the server really said.
-        let line = match answers.then(|| line.split_once("The server response was: ")).flatten() {
+        let line = match answers.then(|| line.split_once(ANSWER)).flatten() {
             Some((_, said)) if !said.trim().is_empty() => Cow::Owned(said.to_string()),
             _ => line,
         };
@@ -115,18 +121,81 @@ pub fn clean(text: &str) -> Clean {
     clean
 }
 
-/// Most texts need no cleaning: printable ASCII, no quote marks, no links, no line with several labels.
-fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let printable = bytes.iter().all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'));
-    let has = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
-    printable
-        && !has(b"](")
-        && !has(b"mailto:")
-        && !has(b"<http")
-        && !has(b"server response was")
-        && !has_quote(bytes)
-        && inner_labels(text).next().is_none()
+/// What a text needs before it can be read.
+#[derive(Clone, Copy, Default)]
+struct Needs {
+    html: bool,
+    escapes: bool,
+    links: bool,
+    answers: bool,
+    run_together: bool,
+}
+
+/// Tags of which two at the start of a text, or one where it begins with a tag, make it HTML.
+const TAGS: [&str; 12] = ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"];
+const ESCAPES: [&str; 3] = ["&lt;", "&amp;", "&gt;"];
+const LINKS: [&str; 3] = ["](", "mailto:", "<http"];
+
+/// .NET puts its own name for the number in front of what the server really said.
+const ANSWER: &str = "The server response was: ";
+
+/// Searchers made once; making one costs more than a search in a short text.
+struct Finders {
+    escapes: Vec<Finder<'static>>,
+    links: Vec<Finder<'static>>,
+    answer: Finder<'static>,
+    labels: Vec<Finder<'static>>,
+}
+
+static FINDERS: LazyLock<Finders> = LazyLock::new(|| Finders {
+    escapes: ESCAPES.iter().map(Finder::new).collect(),
+    links: LINKS.iter().map(Finder::new).collect(),
+    answer: Finder::new(ANSWER),
+    labels: LABELS.iter().map(Finder::new).collect(),
+});
+
+impl Needs {
+    fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let any = |finders: &[Finder<'_>]| finders.iter().any(|f| f.find(bytes).is_some());
+        let inner = |f: &Finder<'_>| f.find_iter(bytes).any(|at| at.checked_sub(1).and_then(|i| bytes.get(i)).is_some_and(|b| !matches!(b, b'\n' | b'>')));
+        Self {
+            html: is_html(text),
+            escapes: memchr::memchr(b'&', bytes).is_some() && any(&FINDERS.escapes),
+            links: memchr::memchr2(b'<', b']', bytes).is_some() && any(&FINDERS.links) || FINDERS.links.get(1).is_some_and(|f| f.find(bytes).is_some()),
+            answers: FINDERS.answer.find(bytes).is_some(),
+            run_together: FINDERS.labels.iter().any(inner),
+        }
+    }
+
+    /// Is the text as the readers want it?
+    fn nothing(self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let Needs {
+            html: _,
+            escapes: _,
+            links,
+            answers,
+            run_together,
+        } = self;
+        !(links || answers || run_together)
+            && bytes.iter().all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'))
+            && !has_quote(bytes)
+    }
+}
+
+/// Does the text start as HTML? Only the start tells: a returned message further down may well be HTML.
+fn is_html(text: &str) -> bool {
+    let head = text.as_bytes().get(..text.len().min(HTML_START)).unwrap_or_default();
+    let mut seen = [false; TAGS.len()];
+    for at in memchr::memchr_iter(b'<', head) {
+        let rest = head.get(at..).unwrap_or_default();
+        for (tag, seen) in TAGS.iter().zip(&mut seen) {
+            *seen |= rest.get(..tag.len()).is_some_and(|r| r.eq_ignore_ascii_case(tag.as_bytes()));
+        }
+    }
+    let tags = seen.iter().filter(|s| **s).count();
+    tags >= 2 || tags == 1 && text.trim_start().starts_with('<')
 }
 
 /// Does a line start with a quote mark?
@@ -266,7 +335,7 @@ const LABELS: [&str; 22] = [
     "The response from the remote server was:",
 ];
 
-static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(LABELS).ok());
+static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(LABELS).ok());
 
 /// Where labels stand in the middle of a line.
 fn inner_labels(line: &str) -> impl Iterator<Item = usize> + '_ {
@@ -287,22 +356,8 @@ fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
     push_line(line.get(start..).unwrap_or_default(), quoted, clean);
 }
 
-/// Only the start of a text tells: a returned message further down may well be HTML.
+/// So many bytes are the start of a text.
 const HTML_START: usize = 1500;
-
-fn is_html(text: &str) -> bool {
-    let mut end = text.len().min(HTML_START);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = text.get(..end).unwrap_or_default().to_ascii_lowercase();
-    if !head.contains('<') {
-        return false;
-    }
-    let marks = ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"];
-    let seen = marks.iter().filter(|mark| head.contains(*mark)).count();
-    seen >= 2 || seen == 1 && head.trim_start().starts_with('<')
-}
 
 fn unescape(text: &str) -> String {
     text.replace("&lt;", "<")

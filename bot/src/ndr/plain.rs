@@ -842,19 +842,32 @@ fn rejected_by(words: &str) -> Option<String> {
     None
 }
 
+/// Headers of the returned message that tell something.
+const ORIGINAL: [&str; 7] = ["from", "to", "subject", "message-id", "received-spf", "received", "dkim-signature"];
+
 /// Headers of the returned message, as text.
 pub fn read_original(headers: &str, original: &mut Original) {
     let mut unfolded: Vec<(String, String)> = Vec::new();
+    let mut wanted = false;
     for line in headers.lines() {
         if line.starts_with([' ', '\t']) {
-            if let Some((_, value)) = unfolded.last_mut().filter(|(_, v)| v.len() < 4000) {
+            if let Some((_, value)) = unfolded.last_mut().filter(|(_, v)| wanted && v.len() < 4000) {
                 value.push(' ');
                 value.push_str(line.trim());
             }
-        } else if let Some((name, value)) = fields::split(line) {
+            continue;
+        }
+        let may_tell = line.as_bytes().first().is_some_and(|b| matches!(b.to_ascii_lowercase(), b'd' | b'f' | b'm' | b'r' | b's' | b't'));
+        let field = may_tell.then(|| fields::split(line)).flatten().filter(|(name, _)| ORIGINAL.iter().any(|w| w.eq_ignore_ascii_case(name)));
+        wanted = field.is_some();
+        if let Some((name, value)) = field {
+            if name.eq_ignore_ascii_case("received") && unfolded.iter().any(|(n, _)| n == "received") {
+                wanted = false;
+                continue;
+            }
             unfolded.push((name.to_ascii_lowercase(), value.to_string()));
         }
-        if unfolded.len() > 300 {
+        if unfolded.len() > 100 {
             break;
         }
     }
