@@ -10,7 +10,8 @@ fn main() {
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
     files.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut packed = serde_json::json!({ "causes": null, "providers": [], "faq": [], "meanings": [] });
+    let mut packed =
+        serde_json::json!({ "causes": null, "providers": [], "faq": [], "meanings": [] });
     let mut examples = serde_json::Map::new();
     for (name, text) in files {
         let mut value: serde_json::Value = match toml::from_str(&text) {
@@ -28,18 +29,29 @@ fn main() {
             examples.insert(name.clone(), take_examples(&mut value));
             "meanings"
         };
-        packed[place].as_array_mut().expect("made above").push(serde_json::json!([name, value]));
+        packed[place]
+            .as_array_mut()
+            .expect("made above")
+            .push(serde_json::json!([name, value]));
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     write(&out.join("knowledge.json"), &packed);
-    write(&out.join("examples.json"), &serde_json::Value::Object(examples));
+    write(
+        &out.join("examples.json"),
+        &serde_json::Value::Object(examples),
+    );
 }
 
 /// Examples are read by `knowledge check` only; without them every start is faster.
 fn take_examples(file: &mut serde_json::Value) -> serde_json::Value {
     let meanings = file.get_mut("meaning").and_then(|m| m.as_array_mut());
     let taken = meanings.into_iter().flatten().map(|meaning| {
-        let mut take = |key: &str| meaning.as_object_mut().and_then(|m| m.remove(key)).unwrap_or(serde_json::json!([]));
+        let mut take = |key: &str| {
+            meaning
+                .as_object_mut()
+                .and_then(|m| m.remove(key))
+                .unwrap_or(serde_json::json!([]))
+        };
         serde_json::json!([take("matches"), take("not")])
     });
     taken.collect()

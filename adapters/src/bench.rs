@@ -55,12 +55,23 @@ pub fn run(folder: &Path) -> Result<ExitCode> {
     let bytes: usize = messages.iter().map(Vec::len).sum::<usize>() * rounds;
     let mine = Figures::of(ours, bytes);
     let parser = Figures::of(theirs, bytes);
-    println!("{} messages, {} bytes, {rounds} rounds, one thread", messages.len(), bytes / rounds);
-    println!("{:<34}{:>12}{:>12}{:>12}{:>12}", "", "messages/s", "MB/s", "p50 µs", "p99 µs");
+    println!(
+        "{} messages, {} bytes, {rounds} rounds, one thread",
+        messages.len(),
+        bytes / rounds
+    );
+    println!(
+        "{:<34}{:>12}{:>12}{:>12}{:>12}",
+        "", "messages/s", "MB/s", "p50 µs", "p99 µs"
+    );
     mine.print("read, judge and compose JSON");
     parser.print("mail-parser alone");
     println!("ratio of messages/s: {:.2}", mine.rate / parser.rate);
-    println!("knowledge ready after {:.1} ms, first answer after {:.1} ms", millis(loaded), millis(first_answer));
+    println!(
+        "knowledge ready after {:.1} ms, first answer after {:.1} ms",
+        millis(loaded),
+        millis(first_answer)
+    );
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,7 +92,12 @@ impl Figures {
     fn of(mut times: Vec<Duration>, bytes: usize) -> Self {
         let total: Duration = times.iter().sum();
         times.sort_unstable();
-        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        let at = |share: usize| {
+            times
+                .get(times.len() * share / 100)
+                .copied()
+                .unwrap_or_default()
+        };
         Self {
             rate: times.len() as f64 / total.as_secs_f64(),
             megabytes: bytes as f64 / 1e6 / total.as_secs_f64(),
@@ -92,7 +108,13 @@ impl Figures {
 
     fn print(&self, name: &str) {
         let micros = |d: Duration| d.as_secs_f64() * 1e6;
-        println!("{name:<34}{:>12.0}{:>12.1}{:>12.1}{:>12.1}", self.rate, self.megabytes, micros(self.p50), micros(self.p99));
+        println!(
+            "{name:<34}{:>12.0}{:>12.1}{:>12.1}{:>12.1}",
+            self.rate,
+            self.megabytes,
+            micros(self.p50),
+            micros(self.p99)
+        );
     }
 }
 

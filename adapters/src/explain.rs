@@ -27,7 +27,11 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     if nothing_named && io::stdin().is_terminal() {
         eprintln!("Paste the bounce, then press Ctrl-D on a line of its own.");
     }
-    let named = if nothing_named { vec![PathBuf::from("-")] } else { arguments.inputs.clone() };
+    let named = if nothing_named {
+        vec![PathBuf::from("-")]
+    } else {
+        arguments.inputs.clone()
+    };
     let files = input::files(&named);
     let bar = bar(files.len());
     let mut printer = Printer::new(arguments, &bot, files.len() > 1);
@@ -45,7 +49,11 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     }
     bar.finish_and_clear();
     printer.finish()?;
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn bar(files: usize) -> ProgressBar {
@@ -94,9 +102,15 @@ impl<'a> Printer<'a> {
                     return Ok(());
                 };
                 if several {
-                    writeln!(self.out, "{}== {}", if self.printed > 0 { "\n" } else { "" }, crate::terminal::render::harmless(&input.name))?;
+                    writeln!(
+                        self.out,
+                        "{}== {}",
+                        if self.printed > 0 { "\n" } else { "" },
+                        crate::terminal::render::harmless(&input.name)
+                    )?;
                 }
-                self.out.write_all(render(&reply, &self.screen).as_bytes())?;
+                self.out
+                    .write_all(render(&reply, &self.screen).as_bytes())?;
             }
             Format::Json | Format::Jsonl => {
                 let Some(mut report) = report(&diagnoses) else {
@@ -119,7 +133,8 @@ impl<'a> Printer<'a> {
     /// A single object is printed as it is, several as an array; which it will be is known only with the second.
     fn hold(&mut self, name: String, text: String) -> Result<()> {
         if let Some((_, first)) = self.held.replace((name, text)) {
-            self.out.write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
+            self.out
+                .write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
             self.out.write_all(first.as_bytes())?;
         }
         Ok(())
@@ -129,7 +144,8 @@ impl<'a> Printer<'a> {
         let array = self.several || self.printed > 1;
         if let Some((_, last)) = self.held.take() {
             if array {
-                self.out.write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
+                self.out
+                    .write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
             }
             self.out.write_all(last.as_bytes())?;
             self.out.write_all(if array { b"\n]\n" } else { b"\n" })?;

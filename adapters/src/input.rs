@@ -41,12 +41,19 @@ fn open_folder(folder: &Path, depth: usize, found: &mut Vec<Result<PathBuf>>) {
     let mut entries: Vec<PathBuf> = listing.flatten().map(|e| e.path()).collect();
     entries.sort();
     for path in entries {
-        let hidden = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
+        let hidden = path
+            .file_name()
+            .is_some_and(|n| n.to_string_lossy().starts_with('.'));
         // A Maildir's `tmp` holds messages that are still being written.
-        let unfinished = path.file_name().is_some_and(|n| n == "tmp") && folder.join("cur").is_dir();
+        let unfinished =
+            path.file_name().is_some_and(|n| n == "tmp") && folder.join("cur").is_dir();
         let link = fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink());
         if path.is_dir() {
-            if depth < DEEPEST_FOLDER && !unfinished && !link && (!hidden || path.join("cur").is_dir()) {
+            if depth < DEEPEST_FOLDER
+                && !unfinished
+                && !link
+                && (!hidden || path.join("cur").is_dir())
+            {
                 open_folder(&path, depth + 1, found);
             }
         } else if !hidden {
@@ -62,7 +69,9 @@ pub fn read(path: &Path, each: &mut dyn FnMut(Input) -> Result<()>) -> Result<()
         return split(path, &bytes, each);
     }
     let shown = path.display();
-    let kind = fs::metadata(path).with_context(|| format!("read {shown}"))?.file_type();
+    let kind = fs::metadata(path)
+        .with_context(|| format!("read {shown}"))?
+        .file_type();
     if !kind.is_file() {
         bail!("{shown} is no file");
     }
@@ -83,7 +92,9 @@ pub fn read(path: &Path, each: &mut dyn FnMut(Input) -> Result<()>) -> Result<()
 /// One byte more than is looked at, so that the reader sees that something was left out.
 fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(LARGEST_INPUT as u64 + 1).read_to_end(&mut bytes)?;
+    reader
+        .take(LARGEST_INPUT as u64 + 1)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -97,7 +108,11 @@ fn split(path: &Path, bytes: &[u8], each: &mut dyn FnMut(Input) -> Result<()>) -
     })
 }
 
-fn mbox(path: &Path, reader: impl io::BufRead, each: &mut dyn FnMut(Input) -> Result<()>) -> Result<()> {
+fn mbox(
+    path: &Path,
+    reader: impl io::BufRead,
+    each: &mut dyn FnMut(Input) -> Result<()>,
+) -> Result<()> {
     let mut held: Option<Input> = None;
     let mut several = path.extension().is_some_and(|e| e == "mbox");
     for (index, message) in MessageIterator::new(reader).enumerate() {
@@ -111,7 +126,11 @@ fn mbox(path: &Path, reader: impl io::BufRead, each: &mut dyn FnMut(Input) -> Re
         }
         let mut bytes = message.unwrap_contents();
         bytes.truncate(LARGEST_INPUT + 1);
-        let name = if several { format!("{}#{}", path.display(), index + 1) } else { path.display().to_string() };
+        let name = if several {
+            format!("{}#{}", path.display(), index + 1)
+        } else {
+            path.display().to_string()
+        };
         held = Some(Input { name, bytes });
     }
     held.map_or(Ok(()), each)

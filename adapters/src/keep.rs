@@ -36,6 +36,13 @@ pub fn load(folder: Option<&Path>) -> Result<Knowledge> {
 }
 
 fn checked(folder: Option<&Path>) -> (Knowledge, Vec<Fault>) {
+    if let Some(folder) = folder.filter(|f| !f.is_dir()) {
+        let missing = Fault {
+            file: folder.display().to_string(),
+            text: "cannot be opened as a folder; name one like `knowledge`".into(),
+        };
+        return (Knowledge::from_folder(folder).0, vec![missing]);
+    }
     let (knowledge, mut faults) = match folder {
         Some(folder) => Knowledge::from_folder(folder),
         None => Knowledge::embedded_with_faults(),
@@ -49,7 +56,11 @@ pub fn run(task: &Keep) -> Result<ExitCode> {
     match task {
         Keep::Check { with } => check_all(with.as_deref()),
         Keep::Show { code, with } => show(code, with.as_deref()),
-        Keep::Try { with, paste, format } => try_out(with, paste, *format),
+        Keep::Try {
+            with,
+            paste,
+            format,
+        } => try_out(with, paste, *format),
         Keep::Schema => {
             println!("{}", schema::meaning_file());
             Ok(ExitCode::SUCCESS)
@@ -71,9 +82,17 @@ fn check_all(folder: Option<&Path>) -> Result<ExitCode> {
         knowledge.phrases.len(),
         knowledge.faq.len(),
         knowledge.providers.len(),
-        if faults.is_empty() { "no faults".to_string() } else { format!("{} faults", faults.len()) }
+        if faults.is_empty() {
+            "no faults".to_string()
+        } else {
+            format!("{} faults", faults.len())
+        }
     )?;
-    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if faults.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn show(code: &str, folder: Option<&Path>) -> Result<ExitCode> {
@@ -83,11 +102,16 @@ fn show(code: &str, folder: Option<&Path>) -> Result<ExitCode> {
     };
     let wanted = bot::code::EnhancedCode::parse(code);
     let about = |e: &&Entry| {
-        wanted.is_some_and(|c| e.is_about(c)) || e.name == code || e.file.strip_suffix(".toml") == Some(code) || e.file.ends_with(&format!("/{code}.toml"))
+        wanted.is_some_and(|c| e.is_about(c))
+            || e.name == code
+            || e.file.strip_suffix(".toml") == Some(code)
+            || e.file.ends_with(&format!("/{code}.toml"))
     };
     let entries: Vec<&Entry> = knowledge.entries.iter().filter(about).collect();
     if entries.is_empty() {
-        bail!("no file speaks of \"{code}\"; name a code such as 5.7.1, or an entry such as phrases/recipients#user-unknown");
+        bail!(
+            "no file speaks of \"{code}\"; name a code such as 5.7.1, or an entry such as phrases/recipients#user-unknown"
+        );
     }
     let mut out = io::stdout().lock();
     for entry in entries {
@@ -95,15 +119,28 @@ fn show(code: &str, folder: Option<&Path>) -> Result<ExitCode> {
         let cause = knowledge.causes.get(entry.cause as usize);
         let party = meaning.party.or(cause.map(|c| c.party));
         writeln!(out, "{}  ({})", entry.name, entry.file)?;
-        writeln!(out, "  cause       {}, party {}", meaning.cause, party.map_or("?", |p| p.slug()))?;
-        let decides = if meaning.words.is_empty() { "the code by itself".into() } else { format!("{:?}", meaning.words) };
+        writeln!(
+            out,
+            "  cause       {}, party {}",
+            meaning.cause,
+            party.map_or("?", |p| p.slug())
+        )?;
+        let decides = if meaning.words.is_empty() {
+            "the code by itself".into()
+        } else {
+            format!("{:?}", meaning.words)
+        };
         writeln!(out, "  decided by  {decides}")?;
         for (label, words) in [("needs", &meaning.all), ("unless", &meaning.unless)] {
             if !words.is_empty() {
                 writeln!(out, "  {label:<11} {words:?}")?;
             }
         }
-        for (label, text) in [("title", &meaning.title), ("why", &meaning.why), ("first move", &meaning.first_move)] {
+        for (label, text) in [
+            ("title", &meaning.title),
+            ("why", &meaning.why),
+            ("first move", &meaning.first_move),
+        ] {
             if let Some(text) = text {
                 writeln!(out, "  {label:<11} {text}")?;
             }
@@ -111,7 +148,11 @@ fn show(code: &str, folder: Option<&Path>) -> Result<ExitCode> {
         for step in &meaning.next_moves {
             writeln!(out, "  then        {step}")?;
         }
-        writeln!(out, "  source      {} (read {})\n", entry.source, entry.read)?;
+        writeln!(
+            out,
+            "  source      {} (read {})\n",
+            entry.source, entry.read
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -122,7 +163,10 @@ fn try_out(folder: &Path, paste: &Path, format: Format) -> Result<ExitCode> {
         eprintln!("{}: {}", fault.file, harmless(&fault.text));
     }
     if knowledge.causes.is_empty() {
-        bail!("{} holds no usable knowledge: causes.toml is missing or cannot be read", folder.display());
+        bail!(
+            "{} holds no usable knowledge: causes.toml is missing or cannot be read",
+            folder.display()
+        );
     }
     let bot = Bot { knowledge };
     let screen = Screen::of_stdout();
@@ -139,11 +183,25 @@ fn try_out(folder: &Path, paste: &Path, format: Format) -> Result<ExitCode> {
             out.write_all(render(&reply, &screen).as_bytes())?;
         }
         for diagnosis in &diagnoses {
-            let verdicts = if diagnosis.recipients.is_empty() { std::slice::from_ref(&diagnosis.whole) } else { &diagnosis.recipients[..] };
+            let verdicts = if diagnosis.recipients.is_empty() {
+                std::slice::from_ref(&diagnosis.whole)
+            } else {
+                &diagnosis.recipients[..]
+            };
             for verdict in verdicts {
-                let who = verdict.recipient.address.as_deref().unwrap_or("the whole text");
+                let who = verdict
+                    .recipient
+                    .address
+                    .as_deref()
+                    .unwrap_or("the whole text");
                 let by = verdict.entry.map_or("no entry", |e| e.name.as_str());
-                writeln!(out, "\nDecided for {}: {by} ({:?}) -> {}", harmless(who), verdict.ground, verdict.cause.slug)?;
+                writeln!(
+                    out,
+                    "\nDecided for {}: {by} ({}) -> {}",
+                    harmless(who),
+                    verdict.ground.words(),
+                    verdict.cause.slug
+                )?;
             }
         }
         Ok(())

@@ -4,7 +4,10 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Explain what was pasted. `earlier` is what the same person pasted before it in the same place.
-    Explain { pasted: Vec<u8>, earlier: Option<Vec<u8>> },
+    Explain {
+        pasted: Vec<u8>,
+        earlier: Option<Vec<u8>>,
+    },
     /// Explain a status code.
     Code(String),
     /// What can be asked here?

@@ -38,9 +38,7 @@ impl Bot {
     /// Reads and judges an input: a diagnosis for each report in it.
     #[must_use]
     pub fn diagnose(&self, input: &[u8], our_domains: &[String]) -> Vec<Diagnosis<'_>> {
-        let side = Side {
-            our_domains: our_domains.to_vec(),
-        };
+        let side = Side::new(our_domains);
         ndr::read(input)
             .iter()
             .map(|report| classify(report, &self.knowledge, &side))
@@ -62,7 +60,9 @@ impl Bot {
         if let Some(question) = self.question(pasted, &diagnoses) {
             return say(compose::faq::answer(question));
         }
-        let worth_saying = diagnoses.iter().any(|d| d.seen || d.whole.cause.slug == "phishing_fake_ndr");
+        let worth_saying = diagnoses
+            .iter()
+            .any(|d| d.seen || d.whole.cause.slug == "phishing_fake_ndr");
         if !asker.addressed && !worth_saying {
             return Answer::Silence;
         }
@@ -70,8 +70,14 @@ impl Bot {
     }
 
     /// A question in words counts where no report was seen.
-    fn question(&self, pasted: &[u8], diagnoses: &[Diagnosis<'_>]) -> Option<&crate::knowledge::entry::Faq> {
-        let talk = diagnoses.iter().all(|d| !d.seen && d.whole.smtp.is_none() && d.whole.code.is_none());
+    fn question(
+        &self,
+        pasted: &[u8],
+        diagnoses: &[Diagnosis<'_>],
+    ) -> Option<&crate::knowledge::entry::Faq> {
+        let talk = diagnoses
+            .iter()
+            .all(|d| !d.seen && d.whole.smtp.is_none() && d.whole.code.is_none());
         let text = std::str::from_utf8(pasted).ok().filter(|t| t.len() < 600)?;
         let index = talk.then(|| self.knowledge.question(text)).flatten()?;
         self.knowledge.faq.get(index).map(|(_, question)| question)
@@ -93,5 +99,6 @@ fn completes(joined: &[Diagnosis<'_>], alone: &[Diagnosis<'_>]) -> bool {
             d.whole.recipient.address.is_some(),
         )
     };
-    knows(joined) > knows(alone) || joined.whole.kind != Kind::NotABounce && alone.whole.recipient.address.is_none()
+    knows(joined) > knows(alone)
+        || joined.whole.kind != Kind::NotABounce && alone.whole.recipient.address.is_none()
 }

@@ -53,13 +53,17 @@ pub fn read(text: &str) -> Option<Result<Ask, Usage>> {
     let known = COMMANDS.iter().find(|c| c.word.eq_ignore_ascii_case(word));
     Some(match known {
         Some(command) => (command.read)(rest.trim()),
-        None => Err(Usage(format!("There is no command /{word}. /help lists them all."))),
+        None => Err(Usage(format!(
+            "There is no command /{word}. /help lists them all."
+        ))),
     })
 }
 
 fn bounce(rest: &str) -> Result<Ask, Usage> {
     if rest.is_empty() {
-        return Err(Usage("Put the text of the bounce behind /bounce, or paste it without the command.".into()));
+        return Err(Usage(
+            "Put the text of the bounce behind /bounce, or paste it without the command.".into(),
+        ));
     }
     Ok(Ask::Explain {
         pasted: rest.as_bytes().to_vec(),
@@ -69,7 +73,9 @@ fn bounce(rest: &str) -> Result<Ask, Usage> {
 
 fn code(rest: &str) -> Result<Ask, Usage> {
     if rest.is_empty() {
-        return Err(Usage("Name the code, e.g. /code 5.7.1 or /code 550.".into()));
+        return Err(Usage(
+            "Name the code, e.g. /code 5.7.1 or /code 550.".into(),
+        ));
     }
     Ok(Ask::Code(rest.into()))
 }

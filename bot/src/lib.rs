@@ -3,11 +3,11 @@
 #[rustfmt::skip]
 pub mod bot;
 pub mod ask;
-pub mod commands;
-pub mod code;
-pub mod ndr;
-pub mod knowledge;
 pub mod classify;
+pub mod code;
+pub mod commands;
 pub mod compose;
+pub mod knowledge;
+pub mod ndr;
 pub mod reply;
 pub mod text;

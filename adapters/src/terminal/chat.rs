@@ -27,7 +27,9 @@ pub fn run(bot: &Bot, our_domains: &[String]) -> Result<ExitCode> {
         earlier: None,
     };
     if interactive {
-        println!("Paste a bounce and end it with a line holding a single dot. /help lists the commands, Ctrl-D ends.");
+        println!(
+            "Paste a bounce, then a line holding a single dot. /help lists commands, Ctrl-D ends."
+        );
     }
     let mut input = io::stdin().lock();
     let mut pasted: Vec<u8> = Vec::new();
@@ -37,7 +39,9 @@ pub fn run(bot: &Bot, our_domains: &[String]) -> Result<ExitCode> {
             io::stdout().flush()?;
         }
         let mut line = Vec::new();
-        let read = (&mut input).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        let read = (&mut input)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)?;
         let trimmed = line.trim_ascii();
         if read == 0 {
             if pasted.iter().all(u8::is_ascii_whitespace) {

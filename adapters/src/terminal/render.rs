@@ -27,9 +27,14 @@ impl Screen {
     pub fn of_stdout() -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let width = terminal_size::terminal_size().map_or(USUAL, |(w, _)| usize::from(w.0));
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         Self {
-            width: if is_terminal { width.clamp(NARROWEST, WIDEST) } else { USUAL },
+            width: if is_terminal {
+                width.clamp(NARROWEST, WIDEST)
+            } else {
+                USUAL
+            },
             colour: is_terminal && wanted,
         }
     }
@@ -94,7 +99,11 @@ struct Page<'s> {
 
 impl Page<'_> {
     fn paint(&self, style: &str, text: &str) -> String {
-        if self.screen.colour && !text.is_empty() { format!("{style}{text}{PLAIN}") } else { text.to_string() }
+        if self.screen.colour && !text.is_empty() {
+            format!("{style}{text}{PLAIN}")
+        } else {
+            text.to_string()
+        }
     }
 
     fn line(&mut self, line: &str) {
@@ -154,8 +163,16 @@ impl Page<'_> {
 
     fn block(&mut self, label: &str, text: &str, style: &str) {
         for (index, line) in self.wrap(text, LABEL).into_iter().enumerate() {
-            let head = if index == 0 { self.paint(DIM, &format!("{label:<LABEL$}")) } else { " ".repeat(LABEL) };
-            let body = if style.is_empty() { line } else { self.paint(style, &line) };
+            let head = if index == 0 {
+                self.paint(DIM, &format!("{label:<LABEL$}"))
+            } else {
+                " ".repeat(LABEL)
+            };
+            let body = if style.is_empty() {
+                line
+            } else {
+                self.paint(style, &line)
+            };
             self.line(&format!("{head}{body}"));
         }
     }
@@ -168,7 +185,11 @@ impl Page<'_> {
                 addresses,
                 count,
             } = group;
-            let mut who = addresses.iter().map(|a| harmless(a).into_owned()).collect::<Vec<_>>().join(", ");
+            let mut who = addresses
+                .iter()
+                .map(|a| harmless(a).into_owned())
+                .collect::<Vec<_>>()
+                .join(", ");
             if *count > addresses.len() {
                 who.push_str(&format!(" and {} more", count - addresses.len()));
             }
@@ -208,7 +229,10 @@ impl Page<'_> {
         let options = textwrap::Options::new(width)
             .word_separator(textwrap::WordSeparator::AsciiSpace)
             .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        let mut lines: Vec<String> = textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect();
+        let mut lines: Vec<String> = textwrap::wrap(text, options)
+            .into_iter()
+            .map(Cow::into_owned)
+            .collect();
         if lines.is_empty() {
             lines.push(String::new());
         }
@@ -228,9 +252,22 @@ fn words(text: &Text) -> String {
 
 /// Text that cannot steer the terminal: control and direction characters are taken out.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
     if text.contains(steers) {
-        Cow::Owned(text.chars().filter_map(|c| if c == '\n' || c == '\t' { Some(' ') } else { (!steers(c)).then_some(c) }).collect())
+        Cow::Owned(
+            text.chars()
+                .filter_map(|c| {
+                    if c == '\n' || c == '\t' {
+                        Some(' ')
+                    } else {
+                        (!steers(c)).then_some(c)
+                    }
+                })
+                .collect(),
+        )
     } else {
         Cow::Borrowed(text)
     }

@@ -1,13 +1,16 @@
 //! What a status code means, by whom, and which words decide.
 
-use super::names::{Names, fill};
+use super::names::{Names, fill, fill_inside};
 use crate::ask::Usage;
 use crate::code::{EnhancedCode, SmtpCode};
 use crate::knowledge::load::{About, Entry, Knowledge};
 use crate::reply::Reply;
 use crate::text::Text;
 
-/// Explains an enhanced code (`5.7.1`) or a basic one (`550`).
+/// Most meanings that are listed.
+const MOST_ROWS: usize = 10;
+
+/// Explains an enhanced code (`5.7.1`), its class (`5.7`), a basic one (`550`) or a provider's own (`TSS04`).
 ///
 /// # Errors
 /// `Usage` when the text is no code.
@@ -20,9 +23,16 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Result<Reply, Usage> {
     if let Some(code) = SmtpCode::parse(last) {
         return Ok(basic(knowledge, code));
     }
+    let subject = last.split_once('.').and_then(|(c, s)| Some((c.parse().ok()?, s.parse().ok()?)));
+    if let Some((class, subject)) = subject {
+        let reply = list(knowledge, last, |e| e.about == About::Subject(class, subject));
+        if !reply.rows.is_empty() {
+            return Ok(reply);
+        }
+    }
     let own = named(knowledge, text);
     if own.rows.is_empty() {
-        let short: String = text.chars().take(40).collect();
+        let short: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
         return Err(Usage(format!(
             "\u{201c}{short}\u{201d} is no status code that I know. Codes look like 5.7.1, 550 or TSS04."
         )));
@@ -31,13 +41,15 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Result<Reply, Usage> {
 }
 
 fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
-    let entries: Vec<&Entry> = knowledge.entries.iter().filter(|e| e.is_about(code)).collect();
+    let exact = |e: &Entry| e.about == About::Code(code) || code.twin().is_some_and(|t| e.about == About::Code(t));
+    let has_own_file = knowledge.entries.iter().any(exact);
+    let about = |e: &Entry| exact(e) || !has_own_file && e.is_about(code);
     let class = match code.class {
         2 => "2: done.",
         4 => "4: a temporary problem, the sending server tries again by itself.",
         _ => "5: a permanent refusal, the same copy gets the same answer.",
     };
-    let mut reply = list(knowledge, &code.to_string(), &entries);
+    let mut reply = list(knowledge, &code.to_string(), about);
     let subject = match code.subject {
         0 => "no subject given",
         1 => "the address",
@@ -49,76 +61,109 @@ fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
         7 => "security and policy",
         _ => "not a registered subject",
     };
-    reply.why.insert(0, Text::plain(format!("First digit {class} Second number {}: {subject}.", code.subject)));
-    if entries.is_empty() {
-        reply.lead.push(Text::plain("This code is not in the knowledge. The words behind it decide: paste the whole line."));
+    reply.why.insert(
+        0,
+        Text::plain(format!("First digit {class} Second number {}: {subject}.", code.subject)),
+    );
+    if reply.rows.is_empty() {
+        reply.lead.push(Text::plain(
+            "This code is not in the knowledge. The words behind it decide: paste the whole line.",
+        ));
     }
     reply
 }
 
 fn basic(knowledge: &Knowledge, code: SmtpCode) -> Reply {
-    let entries: Vec<&Entry> = knowledge.entries.iter().filter(|e| e.about == About::Smtp(code)).collect();
-    let mut reply = list(knowledge, &code.0.to_string(), &entries);
+    let mut reply = list(knowledge, &code.0.to_string(), |e| e.about == About::Smtp(code));
     let class = match code.class() {
         2 => "Done.",
         4 => "Refused for now: the sending server tries again by itself.",
         _ => "Refused for good: the same copy gets the same answer.",
     };
     reply.why.insert(0, Text::plain(class));
-    reply.lead.push(Text::plain("A three-digit code alone says no more than this. The words behind it decide: paste the whole line."));
+    reply.lead.push(Text::plain(
+        "A three-digit code alone says no more than this. The words behind it decide: paste the whole line.",
+    ));
     reply
 }
 
 /// A provider's own code without a number, such as TSS04.
 fn named(knowledge: &Knowledge, text: &str) -> Reply {
-    let wanted = text.trim_matches(['[', ']', '(', ')']).to_ascii_lowercase();
-    let entries: Vec<&Entry> = knowledge
-        .entries
-        .iter()
-        .filter(|e| {
-            wanted.len() >= 3
-                && e.meaning
-                    .words
-                    .iter()
-                    .any(|w| w.trim_matches(['[', ']', '(', ')']).to_ascii_lowercase() == wanted)
-        })
-        .collect();
-    list(knowledge, text, &entries)
+    let bare = |t: &str| t.trim_matches(['[', ']', '(', ')', ' ']).to_ascii_lowercase();
+    let wanted = bare(text);
+    list(knowledge, text, |e| {
+        wanted.len() >= 3 && e.meaning.words.iter().any(|w| bare(w) == wanted)
+    })
 }
 
-fn list(knowledge: &Knowledge, name: &str, entries: &[&Entry]) -> Reply {
-    let names = Names::default();
+/// A meaning as it is listed; entries that say the same share one.
+struct Row {
+    title: String,
+    what: String,
+    who: String,
+    decides: Vec<String>,
+    /// Any server before single providers, the code by itself before its wordings.
+    rank: (bool, bool),
+    source: String,
+}
+
+fn list(knowledge: &Knowledge, name: &str, about: impl Fn(&Entry) -> bool) -> Reply {
+    let mut rows: Vec<Row> = Vec::new();
+    for entry in knowledge.entries.iter().filter(|e| about(e)) {
+        let Some(row) = row(knowledge, entry) else { continue };
+        match rows.iter_mut().find(|r| (&r.title, &r.what, &r.who) == (&row.title, &row.what, &row.who)) {
+            Some(same) => {
+                same.rank = same.rank.min(row.rank);
+                same.decides.extend(row.decides);
+            }
+            None => rows.push(row),
+        }
+    }
+    rows.sort_by_key(|r| r.rank);
+    let more = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
     let mut reply = Reply {
         title: Text::plain(format!("What {name} means")),
         ..Reply::default()
     };
-    for entry in entries {
-        let Some(cause) = knowledge.causes.get(entry.cause as usize) else {
-            continue;
-        };
-        let provider = entry.provider.and_then(|p| knowledge.providers.get(p as usize));
-        let who = provider.map_or_else(|| "any server".to_string(), |p| p.title.clone());
-        let decides = if entry.meaning.words.is_empty() {
-            "by itself".to_string()
-        } else {
-            let words: Vec<String> = entry.meaning.words.iter().take(3).map(|w| format!("\u{201c}{w}\u{201d}")).collect();
-            let more = entry.meaning.words.len().saturating_sub(3);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("with {}{more}", words.join(", "))
-        };
-        let title = fill(entry.meaning.title.as_ref().unwrap_or(&cause.title), &names);
-        let party = entry.meaning.party.unwrap_or(cause.party);
-        let acts = knowledge.party_names.get(&party).map_or_else(String::new, |n| fill(n, &names));
-        let first = fill(entry.meaning.first_move.as_ref().unwrap_or(&cause.first_move), &names);
+    for row in rows {
+        let shown = row.decides.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        let others = row.decides.len().saturating_sub(3);
+        let others = if others > 0 { format!(" and {others} more") } else { String::new() };
         reply.rows.push((
-            Text::plain(format!("{who}, {decides}")),
-            Text::default().strong(title).and(format!(" \u{2014} {acts} acts. {first}")),
+            Text::plain(format!("{}, {shown}{others}", row.who)),
+            Text::default().strong(row.title).and(row.what),
         ));
-        let source = format!("{} (read {})", entry.source, entry.read);
-        if !reply.sources.contains(&source) {
-            reply.sources.push(source);
+        if !reply.sources.contains(&row.source) && reply.sources.len() < 4 {
+            reply.sources.push(row.source);
         }
     }
-    reply.sources.truncate(8);
+    if more > 0 {
+        reply.lead.push(Text::plain(format!(
+            "{more} more meanings are known; `bouncedesk knowledge show {name}` lists them all."
+        )));
+    }
     reply
+}
+
+fn row(knowledge: &Knowledge, entry: &Entry) -> Option<Row> {
+    let names = Names::default();
+    let meaning = &entry.meaning;
+    let cause = knowledge.causes.get(entry.cause as usize)?;
+    let provider = entry.provider.and_then(|p| knowledge.providers.get(p as usize));
+    let party = meaning.party.unwrap_or(cause.party);
+    let acts = knowledge.party_names.get(&party).map_or_else(String::new, |n| fill_inside(n, &names));
+    let first = fill(meaning.first_move.as_ref().unwrap_or(&cause.first_move), &names);
+    let mut decides: Vec<String> = meaning.words.iter().map(|w| format!("\u{201c}{w}\u{201d}")).collect();
+    if meaning.is_default() {
+        decides.insert(0, "the code by itself".into());
+    }
+    Some(Row {
+        title: fill(meaning.title.as_ref().unwrap_or(&cause.title), &names),
+        what: format!(". Who acts: {acts}. {first}"),
+        who: provider.map_or_else(|| "Any server".to_string(), |p| p.title.clone()),
+        decides,
+        rank: (entry.provider.is_some(), !meaning.is_default()),
+        source: format!("{} (read {})", entry.source, entry.read),
+    })
 }

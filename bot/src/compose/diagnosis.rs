@@ -27,6 +27,9 @@ pub fn why(verdict: &Verdict<'_>) -> String {
 /// The one order that comes first.
 #[must_use]
 pub fn first_move(verdict: &Verdict<'_>) -> String {
+    if let Some(own) = verdict.cause.own_first_move.as_ref().filter(|_| verdict.is_own_address()) {
+        return fill(own, &verdict.names);
+    }
     let own = verdict.entry.and_then(|e| e.meaning.first_move.as_ref());
     fill(own.unwrap_or(&verdict.cause.first_move), &verdict.names)
 }
@@ -34,7 +37,12 @@ pub fn first_move(verdict: &Verdict<'_>) -> String {
 /// The orders after it. An entry with a first move of its own but no further ones has none.
 #[must_use]
 pub fn next_moves(verdict: &Verdict<'_>) -> Vec<String> {
-    let own = verdict.entry.filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());
+    let own = verdict
+        .entry
+        .filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());
+    if verdict.is_own_address() && verdict.cause.own_first_move.is_some() {
+        return verdict.cause.own_next_moves.iter().map(|m| fill(m, &verdict.names)).collect();
+    }
     let moves = own.map_or(&verdict.cause.next_moves, |e| &e.meaning.next_moves);
     moves.iter().map(|m| fill(m, &verdict.names)).collect()
 }
@@ -46,11 +54,18 @@ pub fn reply(diagnoses: &[Diagnosis<'_>], knowledge: &Knowledge) -> Option<Reply
         .iter()
         .min_by_key(|d| (d.whole.kind, std::cmp::Reverse(d.whole.confidence)))?;
     let whole = &top.whole;
+    if top.empty {
+        return Some(Reply {
+            title: Text::plain("There is nothing in this text"),
+            first_move: Text::plain("Paste the whole bounce, or give the saved .eml or .msg file."),
+            ..Reply::default()
+        });
+    }
     let mut reply = Reply {
         title: Text::plain(headline(whole)),
         tone: tone(whole),
         facts: facts(whole),
-        party: party(whole, top.ours, knowledge),
+        party: party(whole, knowledge),
         lead: lead(top),
         first_move: Text::plain(first_move(whole)),
         steps: next_moves(whole).into_iter().map(Text::plain).collect(),
@@ -62,9 +77,24 @@ pub fn reply(diagnoses: &[Diagnosis<'_>], knowledge: &Knowledge) -> Option<Reply
     };
     reply.why.extend(writer(top).map(Text::plain));
     reply.why.extend(top.doubts.iter().map(Text::plain));
-    reply.why.extend(whole.cause.dont.as_ref().map(|d| Text::plain(fill(d, &whole.names))));
+    reply.why.extend(
+        whole
+            .cause
+            .dont
+            .as_ref()
+            .map(|d| Text::plain(fill(d, &whole.names))),
+    );
     let all: Vec<&Verdict<'_>> = if diagnoses.len() > 1 {
-        diagnoses.iter().flat_map(|d| if d.recipients.is_empty() { vec![&d.whole] } else { d.recipients.iter().collect() }).collect()
+        diagnoses
+            .iter()
+            .flat_map(|d| {
+                if d.recipients.is_empty() {
+                    vec![&d.whole]
+                } else {
+                    d.recipients.iter().collect()
+                }
+            })
+            .collect()
     } else {
         top.recipients.iter().collect()
     };
@@ -111,26 +141,46 @@ fn facts(verdict: &Verdict<'_>) -> Vec<Text> {
 }
 
 /// Who acts, by name; "you" only where it is known whose side the asker is on.
-fn party(verdict: &Verdict<'_>, ours: Option<Ours>, knowledge: &Knowledge) -> Text {
-    if verdict.party == Party::None && verdict.then == Party::None && verdict.kind == Kind::NotABounce {
+fn party(verdict: &Verdict<'_>, knowledge: &Knowledge) -> Text {
+    if verdict.party == Party::None
+        && verdict.then == Party::None
+        && verdict.kind == Kind::NotABounce
+    {
         return Text::default();
     }
-    let mut text = Text::default().strong(party_name(verdict.party, verdict, ours, knowledge));
+    let mut text = Text::default().strong(party_name(verdict.party, verdict, knowledge));
     if verdict.then != Party::None && verdict.then != verdict.party {
-        text = text.and(format!("; after that {}", party_name(verdict.then, verdict, ours, knowledge)));
+        text = text.and(format!(
+            "; after that {}",
+            party_name(verdict.then, verdict, knowledge)
+        ));
     }
     text
 }
 
-fn party_name(party: Party, verdict: &Verdict<'_>, ours: Option<Ours>, knowledge: &Knowledge) -> String {
-    let name = knowledge.party_names.get(&party).map_or(party.slug(), String::as_str);
+fn party_name(party: Party, verdict: &Verdict<'_>, knowledge: &Knowledge) -> String {
+    let name = knowledge
+        .party_names
+        .get(&party)
+        .map_or(party.slug(), String::as_str);
     let name = fill_inside(name, &verdict.names);
     let mine = match party {
-        Party::SenderAdmin | Party::SenderDnsOwner => matches!(ours, Some(Ours::Sender | Ours::Both)),
-        Party::RecipientAdmin => matches!(ours, Some(Ours::Recipient | Ours::Both)),
-        Party::Sender | Party::Recipient | Party::GroupOwner | Party::Both | Party::Provider | Party::None => false,
+        Party::SenderAdmin | Party::SenderDnsOwner => {
+            matches!(verdict.ours, Some(Ours::Sender | Ours::Both))
+        }
+        Party::RecipientAdmin => matches!(verdict.ours, Some(Ours::Recipient | Ours::Both)),
+        Party::Sender
+        | Party::Recipient
+        | Party::GroupOwner
+        | Party::Both
+        | Party::Provider
+        | Party::None => false,
     };
-    if mine { format!("{name} (that is you)") } else { name }
+    if mine {
+        format!("{name} (that is you)")
+    } else {
+        name
+    }
 }
 
 /// How sure we are, where that is less than certain, and why.
@@ -141,9 +191,13 @@ fn lead(diagnosis: &Diagnosis<'_>) -> Vec<Text> {
     }
     let words = match (verdict.confidence, verdict.ground) {
         (Sureness::Certain, _) => return Vec::new(),
-        (_, Ground::Prose) => "Only the words around the reply say so; the server's own reply is not in this text.",
+        (_, Ground::Prose) => {
+            "Only the words around the reply say so; the server's own reply is not in this text."
+        }
         (Sureness::Likely, Ground::Code) => "The code says so; the words behind it are not known.",
-        (Sureness::Unsure, Ground::Class) => "The code says hardly more than \u{201c}refused\u{201d}, and its words are not known.",
+        (Sureness::Unsure, Ground::Class) => {
+            "The code says hardly more than \u{201c}refused\u{201d}, and its words are not known."
+        }
         (Sureness::Unsure, Ground::Nothing) => return Vec::new(),
         (Sureness::Likely, _) => "This is the likely reading of that reply, not the only one.",
         (Sureness::Unsure, _) => "That reply can mean several things; this is where to start.",
@@ -153,13 +207,16 @@ fn lead(diagnosis: &Diagnosis<'_>) -> Vec<Text> {
 
 fn resend(verdict: &Verdict<'_>) -> Text {
     let own = verdict.entry.and_then(|e| e.meaning.resend);
-    let changed = own.is_some_and(|r| r != verdict.cause.resend) || verdict.resend != own.unwrap_or(verdict.cause.resend);
+    let changed = own.is_some_and(|r| r != verdict.cause.resend)
+        || verdict.resend != own.unwrap_or(verdict.cause.resend);
     if !changed {
         return Text::plain(fill(&verdict.cause.resend_why, &verdict.names));
     }
     Text::plain(match verdict.resend {
         Resend::Useless => "Useless: nothing the sender can change makes the same message pass.",
-        Resend::AfterChange => "Useless until the first move is done: the same copy gets the same refusal.",
+        Resend::AfterChange => {
+            "Useless until the first move is done: the same copy gets the same refusal."
+        }
         Resend::Later => "May help later: the same copy can pass once the cause is gone.",
         Resend::NotNeeded => "Not needed: the message is still queued, or it has arrived.",
     })
@@ -169,8 +226,13 @@ fn resend(verdict: &Verdict<'_>) -> Text {
 fn writer(diagnosis: &Diagnosis<'_>) -> Option<String> {
     let generating = diagnosis.generating.as_ref()?;
     let remote = diagnosis.whole.recipient.remote.as_ref()?;
-    let refused = diagnosis.whole.kind == Kind::Failed && diagnosis.whole.smtp.is_some() && diagnosis.whole.ground == Ground::Words;
-    if !refused || is_connection(&diagnosis.whole.cause.slug) || generating.eq_ignore_ascii_case(remote) {
+    let refused = diagnosis.whole.kind == Kind::Failed
+        && diagnosis.whole.smtp.is_some()
+        && diagnosis.whole.ground == Ground::Words;
+    if !refused
+        || is_connection(&diagnosis.whole.cause.slug)
+        || generating.eq_ignore_ascii_case(remote)
+    {
         return None;
     }
     Some(format!(
@@ -180,11 +242,22 @@ fn writer(diagnosis: &Diagnosis<'_>) -> Option<String> {
 
 /// Causes where nobody refused anything: no conversation came about.
 fn is_connection(slug: &str) -> bool {
-    matches!(slug, "expired_connection" | "expired_dns" | "connection_refused" | "domain_not_found" | "mail_loop")
+    matches!(
+        slug,
+        "expired_connection"
+            | "expired_dns"
+            | "connection_refused"
+            | "domain_not_found"
+            | "mail_loop"
+    )
 }
 
 fn evidence(verdict: &Verdict<'_>) -> Vec<String> {
-    if verdict.evidence.is_empty() { Vec::new() } else { vec![verdict.evidence.clone()] }
+    if verdict.evidence.is_empty() {
+        Vec::new()
+    } else {
+        vec![verdict.evidence.clone()]
+    }
 }
 
 fn sources(verdict: &Verdict<'_>) -> Vec<String> {
@@ -207,7 +280,11 @@ fn groups(verdicts: &[&Verdict<'_>]) -> Vec<RecipientGroup> {
             ..(**verdict).clone()
         };
         let key = format!("{}|{:?}", verdict.cause.slug, verdict.kind);
-        let address = verdict.recipient.address.clone().unwrap_or_else(|| "a recipient that is not named".into());
+        let address = verdict
+            .recipient
+            .address
+            .clone()
+            .unwrap_or_else(|| "a recipient that is not named".into());
         match groups.iter_mut().find(|(k, _)| *k == key) {
             Some((_, group)) => {
                 group.count += 1;

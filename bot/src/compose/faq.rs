@@ -1,5 +1,6 @@
 //! The answer to a question asked in words.
 
+use super::names::{Names, fill};
 use crate::knowledge::entry::Faq;
 use crate::reply::Reply;
 use crate::text::Text;
@@ -7,11 +8,12 @@ use crate::text::Text;
 /// The answer of the knowledge, as a reply.
 #[must_use]
 pub fn answer(question: &Faq) -> Reply {
+    let plain = |text: &String| Text::plain(fill(text, &Names::default()));
     Reply {
         title: Text::plain(&question.question),
-        why: vec![Text::plain(&question.answer)],
-        first_move: Text::plain(&question.first_move),
-        steps: question.next_moves.iter().map(Text::plain).collect(),
+        why: vec![plain(&question.answer)],
+        first_move: plain(&question.first_move),
+        steps: question.next_moves.iter().map(plain).collect(),
         sources: vec![format!("{} (read {})", question.source, question.read)],
         ..Reply::default()
     }

@@ -14,7 +14,12 @@ pub fn help() -> Reply {
         )],
         rows: COMMANDS
             .iter()
-            .map(|c| (Text::default().code(format!("/{} {}", c.word, c.takes).trim_end()), Text::plain(c.does)))
+            .map(|c| {
+                (
+                    Text::default().code(format!("/{} {}", c.word, c.takes).trim_end()),
+                    Text::plain(c.does),
+                )
+            })
             .collect(),
         ..Reply::default()
     }

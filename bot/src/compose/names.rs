@@ -90,8 +90,14 @@ mod tests {
             their_domain: Some("example.org".into()),
             ..Names::default()
         };
-        assert_eq!(fill("Ask {their_admin}.", &names), "Ask example.org's mail admin.");
-        assert_eq!(fill("{our_domain} is listed.", &names), "The sender's domain is listed.");
+        assert_eq!(
+            fill("Ask {their_admin}.", &names),
+            "Ask example.org's mail admin."
+        );
+        assert_eq!(
+            fill("{our_domain} is listed.", &names),
+            "The sender's domain is listed."
+        );
         assert_eq!(fill("{nobody} {", &names), "{nobody} {");
     }
 }

@@ -2,12 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{Kind, Party};
-use super::find::Query;
-use super::fold::Folded;
-use super::load::{About, Entry, Fault, Knowledge};
-use crate::ndr::reply;
-use crate::ndr::unwrap::innermost;
+use super::entry::Party;
+use super::examples::{examples_are_decided, wordings_have_examples};
+use super::load::{About, Fault, Knowledge};
 
 /// Longest first move, in characters: it must fit on a phone screen.
 pub const LONGEST_MOVE: usize = 160;
@@ -26,7 +23,10 @@ pub const CHECKS: [(&str, Check); 9] = [
     ("no unfinished text", no_unfinished_text),
     ("placeholders are known", placeholders_are_known),
     ("wordings have examples", wordings_have_examples),
-    ("examples are decided by their own rule", examples_are_decided),
+    (
+        "examples are decided by their own rule",
+        examples_are_decided,
+    ),
 ];
 
 /// Runs every check.
@@ -39,7 +39,7 @@ pub fn check(knowledge: &Knowledge) -> Vec<Fault> {
     faults
 }
 
-fn fault(faults: &mut Vec<Fault>, file: &str, text: String) {
+pub(super) fn fault(faults: &mut Vec<Fault>, file: &str, text: String) {
     faults.push(Fault {
         file: file.into(),
         text,
@@ -49,22 +49,38 @@ fn fault(faults: &mut Vec<Fault>, file: &str, text: String) {
 fn parties_have_names(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for party in Party::ALL {
         if !knowledge.party_names.contains_key(&party) {
-            fault(faults, "causes.toml", format!("party \"{}\" has no name", party.slug()));
+            fault(
+                faults,
+                "causes.toml",
+                format!("party \"{}\" has no name", party.slug()),
+            );
         }
     }
 }
 
 fn causes_are_whole(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for cause in &knowledge.causes {
-        for (key, text) in [("title", &cause.title), ("why", &cause.why), ("resend_why", &cause.resend_why)] {
+        for (key, text) in [
+            ("title", &cause.title),
+            ("why", &cause.why),
+            ("resend_why", &cause.resend_why),
+        ] {
             if text.trim().is_empty() {
-                fault(faults, "causes.toml", format!("{}: {key} is empty", cause.slug));
+                fault(
+                    faults,
+                    "causes.toml",
+                    format!("{}: {key} is empty", cause.slug),
+                );
             }
         }
     }
     for needed in NEEDED_CAUSES {
         if knowledge.cause(needed).is_none() {
-            fault(faults, "causes.toml", format!("cause \"{needed}\" is missing; the program itself names it"));
+            fault(
+                faults,
+                "causes.toml",
+                format!("cause \"{needed}\" is missing; the program itself names it"),
+            );
         }
     }
 }
@@ -86,13 +102,21 @@ fn names_are_unique(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     let mut seen = HashSet::new();
     for entry in &knowledge.entries {
         if !seen.insert(&entry.name) {
-            fault(faults, &entry.file, format!("{} is there twice", entry.name));
+            fault(
+                faults,
+                &entry.file,
+                format!("{} is there twice", entry.name),
+            );
         }
     }
     let mut causes = HashSet::new();
     for cause in &knowledge.causes {
         if !causes.insert(&cause.slug) {
-            fault(faults, "causes.toml", format!("cause {} is there twice", cause.slug));
+            fault(
+                faults,
+                "causes.toml",
+                format!("cause {} is there twice", cause.slug),
+            );
         }
     }
     let mut defaults: HashMap<&str, &str> = HashMap::new();
@@ -101,7 +125,14 @@ fn names_are_unique(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
             && entry.meaning.is_default()
             && let Some(other) = defaults.insert(&entry.file, &entry.name)
         {
-            fault(faults, &entry.file, format!("{} and {other} are both what the code says by itself; only one can be", entry.name));
+            fault(
+                faults,
+                &entry.file,
+                format!(
+                    "{} and {other} are both what the code says by itself; only one can be",
+                    entry.name
+                ),
+            );
         }
     }
 }
@@ -109,20 +140,36 @@ fn names_are_unique(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
 fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for entry in &knowledge.entries {
         if entry.source.trim().is_empty() {
-            fault(faults, &entry.file, format!("{}: source is missing", entry.name));
+            fault(
+                faults,
+                &entry.file,
+                format!("{}: source is missing", entry.name),
+            );
         }
         if !is_date(&entry.read) {
-            fault(faults, &entry.file, format!("{}: read must be a date like 2026-11-30", entry.name));
+            fault(
+                faults,
+                &entry.file,
+                format!("{}: read must be a date like 2026-11-30", entry.name),
+            );
         }
     }
     for provider in &knowledge.providers {
         if provider.source.trim().is_empty() || !is_date(&provider.read) {
-            fault(faults, &format!("providers/{}/provider.toml", provider.name), "source or read is missing".into());
+            fault(
+                faults,
+                &format!("providers/{}/provider.toml", provider.name),
+                "source or read is missing".into(),
+            );
         }
     }
     for (name, question) in &knowledge.faq {
         if question.source.trim().is_empty() || !is_date(&question.read) {
-            fault(faults, &format!("{name}.toml"), "source or read is missing".into());
+            fault(
+                faults,
+                &format!("{name}.toml"),
+                "source or read is missing".into(),
+            );
         }
     }
 }
@@ -138,13 +185,25 @@ fn texts(knowledge: &Knowledge) -> Vec<(String, String, &str)> {
     let mut texts = Vec::new();
     for entry in &knowledge.entries {
         let m = &entry.meaning;
-        for (key, text) in [("title", &m.title), ("why", &m.why), ("first_move", &m.first_move)] {
+        for (key, text) in [
+            ("title", &m.title),
+            ("why", &m.why),
+            ("first_move", &m.first_move),
+        ] {
             if let Some(text) = text {
-                texts.push((entry.file.clone(), format!("{}: {key}", entry.name), text.as_str()));
+                texts.push((
+                    entry.file.clone(),
+                    format!("{}: {key}", entry.name),
+                    text.as_str(),
+                ));
             }
         }
         for text in &m.next_moves {
-            texts.push((entry.file.clone(), format!("{}: next_moves", entry.name), text));
+            texts.push((
+                entry.file.clone(),
+                format!("{}: next_moves", entry.name),
+                text,
+            ));
         }
     }
     for cause in &knowledge.causes {
@@ -174,27 +233,81 @@ fn texts(knowledge: &Knowledge) -> Vec<(String, String, &str)> {
 
 /// First words that show that a first move is not an order.
 const NOT_VERBS: [&str; 40] = [
-    "the", "a", "an", "this", "that", "these", "it", "they", "you", "your", "we", "i", "he", "please", "simply", "just", "if", "when",
-    "because", "there", "their", "our", "its", "no", "not", "nothing", "maybe", "perhaps", "usually", "normally", "for", "in", "on",
-    "at", "as", "with", "and", "or", "sender", "recipient",
+    "the",
+    "a",
+    "an",
+    "this",
+    "that",
+    "these",
+    "it",
+    "they",
+    "you",
+    "your",
+    "we",
+    "i",
+    "he",
+    "please",
+    "simply",
+    "just",
+    "if",
+    "when",
+    "because",
+    "there",
+    "their",
+    "our",
+    "its",
+    "no",
+    "not",
+    "nothing",
+    "maybe",
+    "perhaps",
+    "usually",
+    "normally",
+    "for",
+    "in",
+    "on",
+    "at",
+    "as",
+    "with",
+    "and",
+    "or",
+    "sender",
+    "recipient",
 ];
 
 fn moves_are_orders(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for (file, key, text) in texts(knowledge) {
         if key.ends_with("title") && filled_length(text) > LONGEST_TITLE {
-            fault(faults, &file, format!("{key} is {} characters long; {LONGEST_TITLE} is the most", filled_length(text)));
+            fault(
+                faults,
+                &file,
+                format!(
+                    "{key} is {} characters long; {LONGEST_TITLE} is the most",
+                    filled_length(text)
+                ),
+            );
         }
         if !key.ends_with("first_move") {
             continue;
         }
         let length = filled_length(text);
         if length > LONGEST_MOVE {
-            fault(faults, &file, format!("{key} is {length} characters long; {LONGEST_MOVE} is the most"));
+            fault(
+                faults,
+                &file,
+                format!("{key} is {length} characters long; {LONGEST_MOVE} is the most"),
+            );
         }
         let first = text.split_whitespace().next().unwrap_or_default();
-        let word = first.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let word = first
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase();
         if !first.starts_with(char::is_uppercase) || NOT_VERBS.contains(&word.as_str()) {
-            fault(faults, &file, format!("{key} must start with a verb, as an order; it starts with \"{first}\""));
+            fault(
+                faults,
+                &file,
+                format!("{key} must start with a verb, as an order; it starts with \"{first}\""),
+            );
         }
     }
 }
@@ -216,7 +329,11 @@ fn no_unfinished_text(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
             fault(faults, &file, format!("{key} is unfinished: \"{mark}\""));
         }
         for word in ["please", "simply", "%"] {
-            if key.ends_with("first_move") && lower.split(|c: char| !c.is_alphanumeric() && c != '%').any(|w| w == word) {
+            if key.ends_with("first_move")
+                && lower
+                    .split(|c: char| !c.is_alphanumeric() && c != '%')
+                    .any(|w| w == word)
+            {
                 fault(faults, &file, format!("{key} says \"{word}\""));
             }
         }
@@ -229,99 +346,18 @@ fn no_unfinished_text(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
 fn placeholders_are_known(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for (file, key, text) in texts(knowledge) {
         let filled = crate::compose::names::fill(text, &crate::compose::names::Names::default());
-        if filled.contains("{their") || filled.contains("{our") || filled.contains("{remote") || filled.contains("{ip") || filled.contains("{recipient") || filled.contains("{sender") {
-            fault(faults, &file, format!("{key} holds a placeholder that is not known"));
+        if filled.contains("{their")
+            || filled.contains("{our")
+            || filled.contains("{remote")
+            || filled.contains("{ip")
+            || filled.contains("{recipient")
+            || filled.contains("{sender")
+        {
+            fault(
+                faults,
+                &file,
+                format!("{key} holds a placeholder that is not known"),
+            );
         }
     }
-}
-
-fn holds(text: &Folded, wording: &str) -> bool {
-    let mut from = 0;
-    for piece in wording.split('…') {
-        let piece = Folded::new(piece).text;
-        match text.text.get(from..).and_then(|rest| rest.find(&piece)) {
-            Some(at) => from += at + piece.len(),
-            None => return false,
-        }
-    }
-    true
-}
-
-fn wordings_have_examples(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
-    let mut one = |file: &str, name: &str, wordings: &[String], matches: &[String], not: &[String]| {
-        let folded: Vec<Folded> = matches.iter().map(|m| Folded::new(&as_read(m))).collect();
-        for wording in wordings {
-            if Folded::new(&wording.replace('…', "")).text.len() < 3 {
-                fault(faults, file, format!("{name}: wording \"{wording}\" is too short to tell anything"));
-            }
-            if !folded.iter().any(|m| holds(m, wording)) {
-                fault(faults, file, format!("{name}: no example in `matches` holds \"{wording}\""));
-            }
-        }
-        if !wordings.is_empty() && not.is_empty() {
-            fault(faults, file, format!("{name}: `not` needs an example that must not match"));
-        }
-    };
-    for entry in &knowledge.entries {
-        let m = &entry.meaning;
-        let wordings: Vec<String> = m.words.iter().chain(&m.all).cloned().collect();
-        one(&entry.file, &entry.name, &wordings, &m.matches, &m.not);
-    }
-    for (name, question) in &knowledge.faq {
-        one(&format!("{name}.toml"), name, &question.ask, &question.matches, &question.not);
-    }
-}
-
-fn as_read(example: &str) -> String {
-    crate::ndr::unwrap::join(example)
-}
-
-fn examples_are_decided(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
-    for entry in &knowledge.entries {
-        for example in &entry.meaning.matches {
-            match decided_by(knowledge, entry, example) {
-                Some(name) if name == entry.name => {}
-                Some(name) => fault(faults, &entry.file, format!("{}: \"{example}\" is decided by {name}", entry.name)),
-                None => fault(faults, &entry.file, format!("{}: \"{example}\" is decided by nothing", entry.name)),
-            }
-        }
-        for example in &entry.meaning.not {
-            if decided_by(knowledge, entry, example).as_ref() == Some(&entry.name) {
-                fault(faults, &entry.file, format!("{}: \"{example}\" stands in `not`, but this meaning decides it", entry.name));
-            }
-        }
-    }
-    for (index, (name, question)) in knowledge.faq.iter().enumerate() {
-        let file = format!("{name}.toml");
-        for example in &question.matches {
-            if knowledge.question(example) != Some(index) {
-                fault(faults, &file, format!("\"{example}\" is not taken as this question"));
-            }
-        }
-        for example in &question.not {
-            if knowledge.question(example) == Some(index) {
-                fault(faults, &file, format!("\"{example}\" stands in `not`, but is taken as this question"));
-            }
-        }
-    }
-}
-
-fn decided_by(knowledge: &Knowledge, entry: &Entry, example: &str) -> Option<String> {
-    let text = as_read(example);
-    let human = entry.meaning.kind.is_some_and(|k| k != Kind::Failed);
-    let judged = if human { text.as_str() } else { innermost(&text) };
-    let (smtp, code) = reply::in_diagnostic(judged);
-    let folded = Folded::new(judged);
-    let found = knowledge.phrases.scan(&folded);
-    let provider = entry.provider.or_else(|| knowledge.provider_by_mark(&found));
-    let query = Query {
-        provider,
-        code,
-        smtp,
-    };
-    knowledge
-        .decide_found(query, &found, |e| {
-            human || e.meaning.kind.is_none_or(|k| k == Kind::Failed)
-        })
-        .map(|d| d.entry.name.clone())
 }

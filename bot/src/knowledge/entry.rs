@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who has to act. The words of `party` and `then`.
-#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Party {
     Sender,
@@ -59,7 +61,9 @@ pub enum Resend {
 }
 
 /// What kind of text it is.
-#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Failed,
@@ -70,7 +74,9 @@ pub enum Kind {
 }
 
 /// How far to trust a verdict; ordered from the least.
-#[derive(JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    JsonSchema, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Sureness {
     Unsure,
@@ -221,6 +227,11 @@ pub struct Cause {
     pub resend_why: String,
     #[serde(default)]
     pub dont: Option<String>,
+    /// The first move where the recipient's domain is the asker's own.
+    #[serde(default)]
+    pub own_first_move: Option<String>,
+    #[serde(default)]
+    pub own_next_moves: Vec<String>,
     #[serde(default)]
     pub source: Option<String>,
     #[serde(default)]

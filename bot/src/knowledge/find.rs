@@ -83,13 +83,15 @@ impl Knowledge {
         found: &[Found],
         wanted: impl Fn(&Entry) -> bool,
     ) -> Option<Decision<'k>> {
-        let by_words = self.best_by_words(query, found, &wanted).filter(|(words, _, _)| {
-            // Words that only say "refused" must not hide what the code says.
-            words.sure() > Sureness::Unsure
-                || !self
-                    .by_code_alone(query)
-                    .is_some_and(|(code, tier)| !tier.by_class_only() && code.sure() > Sureness::Unsure && wanted(code))
-        });
+        let by_words = self
+            .best_by_words(query, found, &wanted)
+            .filter(|(words, _, _)| {
+                // Words that only say "refused" must not hide what the code says.
+                words.sure() > Sureness::Unsure
+                    || !self.by_code_alone(query).is_some_and(|(code, tier)| {
+                        !tier.by_class_only() && code.sure() > Sureness::Unsure && wanted(code)
+                    })
+            });
         let (entry, tier, hit) = match by_words {
             Some((entry, tier, hit)) => (entry, tier, Some(hit)),
             None => {
@@ -133,14 +135,21 @@ impl Knowledge {
                 };
                 let better = best.is_none_or(|(best_entry, other, other_hit)| {
                     // A wording inside a longer one says less than the longer one, whatever its place in the folder.
-                    if other_hit.start <= hit.start && hit.end <= other_hit.end && other_hit.length > hit.length {
+                    if other_hit.start <= hit.start
+                        && hit.end <= other_hit.end
+                        && other_hit.length > hit.length
+                    {
                         return false;
                     }
-                    if hit.start <= other_hit.start && other_hit.end <= hit.end && hit.length > other_hit.length {
+                    if hit.start <= other_hit.start
+                        && other_hit.end <= hit.end
+                        && hit.length > other_hit.length
+                    {
                         return true;
                     }
                     // Words that say no more than "refused" give way to words that say why.
-                    (telling(entry), tier, hit.length) > (telling(best_entry), other, other_hit.length)
+                    (telling(entry), tier, hit.length)
+                        > (telling(best_entry), other, other_hit.length)
                 });
                 if better && self.conditions_hold(how.owner, entry, found) {
                     best = Some((entry, tier, *hit));
@@ -207,7 +216,8 @@ impl Knowledge {
 
     fn by_code_alone(&self, query: Query) -> Option<(&Entry, Tier)> {
         if let Some(code) = query.code {
-            let known = [Some(code), code.twin()].map(|c| c.map_or_else(Vec::new, |c| self.defaults(c)));
+            let known =
+                [Some(code), code.twin()].map(|c| c.map_or_else(Vec::new, |c| self.defaults(c)));
             let found = known.iter().find_map(|k| self.pick_default(query, k));
             if let Some(found) = found.or_else(|| known.iter().find_map(|k| guess(query, k))) {
                 return Some(found);
@@ -220,7 +230,11 @@ impl Knowledge {
     fn defaults(&self, code: EnhancedCode) -> Vec<&Entry> {
         let exact = self.by_code.get(&code).map_or(&[][..], Vec::as_slice);
         let known = self.defaults_among(exact, code);
-        if known.is_empty() { self.defaults_among(&self.ranges, code) } else { known }
+        if known.is_empty() {
+            self.defaults_among(&self.ranges, code)
+        } else {
+            known
+        }
     }
 
     fn defaults_among(&self, ids: &[u32], code: EnhancedCode) -> Vec<&Entry> {
@@ -259,7 +273,11 @@ impl Knowledge {
             .map(|c| c.class)
             .or_else(|| query.smtp.map(SmtpCode::class));
         let mut best: Option<(&Entry, Tier)> = None;
-        for entry in self.classes.iter().filter_map(|&id| self.entries.get(id as usize)) {
+        for entry in self
+            .classes
+            .iter()
+            .filter_map(|&id| self.entries.get(id as usize))
+        {
             if !entry.meaning.is_default() {
                 continue;
             }
@@ -297,8 +315,13 @@ impl Knowledge {
     pub fn question(&self, text: &str) -> Option<usize> {
         let folded = Folded::new(text);
         let found = self.phrases.scan(&folded);
-        let uses = || found.iter().flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)));
-        let ruled_out = |owner: u32| uses().any(|(u, _)| u.role == Role::NotAsk && u.owner == owner);
+        let uses = || {
+            found
+                .iter()
+                .flat_map(|hit| self.phrases.uses(hit).iter().map(move |u| (u, hit.length)))
+        };
+        let ruled_out =
+            |owner: u32| uses().any(|(u, _)| u.role == Role::NotAsk && u.owner == owner);
         uses()
             .filter(|(how, _)| how.role == Role::Ask && !ruled_out(how.owner))
             .max_by_key(|(_, length)| *length)

@@ -16,7 +16,11 @@ const ASCII: [u8; 128] = {
     let mut table = [DROP; 128];
     let mut b = 0x20;
     while b < 0x7f {
-        table[b as usize] = if (b as u8).is_ascii_uppercase() { b as u8 + 32 } else { b as u8 };
+        table[b as usize] = if (b as u8).is_ascii_uppercase() {
+            b as u8 + 32
+        } else {
+            b as u8
+        };
         b += 1;
     }
     let blanks = [b' ', b'\t', b'\n', b'\r', 0x0b, 0x0c];
@@ -89,7 +93,9 @@ impl Folded {
     /// May a wording start or end right before folded byte `at`? Not in the middle of a word.
     #[must_use]
     pub fn is_edge(&self, at: usize) -> bool {
-        at == 0 || at >= self.text.len() || u32::try_from(at).is_ok_and(|a| self.edges.binary_search(&a).is_ok())
+        at == 0
+            || at >= self.text.len()
+            || u32::try_from(at).is_ok_and(|a| self.edges.binary_search(&a).is_ok())
     }
 }
 
@@ -104,7 +110,8 @@ struct Folder {
 impl Folder {
     fn edge(&mut self, inside: bool) {
         if self.gap || !(self.in_word && inside) {
-            self.edges.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+            self.edges
+                .push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
         }
         self.gap = false;
         self.in_word = inside;
@@ -141,7 +148,8 @@ impl Folder {
                 for lower in c.to_lowercase() {
                     self.edge(in_word(lower));
                     let mut buffer = [0; 4];
-                    self.text.extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
+                    self.text
+                        .extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
                 }
             }
         }

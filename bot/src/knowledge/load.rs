@@ -112,7 +112,8 @@ impl Knowledge {
     #[must_use]
     pub fn embedded_with_faults() -> (Self, Vec<Fault>) {
         let mut files = Files::embedded();
-        let examples: HashMap<String, Vec<(Vec<String>, Vec<String>)>> = serde_json::from_slice(EXAMPLES).unwrap_or_default();
+        let examples: HashMap<String, Vec<(Vec<String>, Vec<String>)>> =
+            serde_json::from_slice(EXAMPLES).unwrap_or_default();
         for (name, file) in &mut files.meanings {
             let own = examples.get(name).map_or(&[][..], Vec::as_slice);
             for (meaning, (matches, not)) in file.meaning.iter_mut().zip(own) {
@@ -227,11 +228,20 @@ impl Files {
             if file == "causes.toml" {
                 files.causes = parse(&file, value, faults).unwrap_or_default();
             } else if file.ends_with("/provider.toml") {
-                files.providers.extend(parse(&file, value, faults).map(|p| (file, p)));
+                files
+                    .providers
+                    .extend(parse(&file, value, faults).map(|p| (file, p)));
             } else if file.starts_with("faq/") {
-                files.faq.extend(parse(&file, value, faults).map(|f| (file, f)));
-            } else if ["codes/", "providers/", "phrases/"].iter().any(|p| file.starts_with(p)) {
-                files.meanings.extend(parse(&file, value, faults).map(|m| (file, m)));
+                files
+                    .faq
+                    .extend(parse(&file, value, faults).map(|f| (file, f)));
+            } else if ["codes/", "providers/", "phrases/"]
+                .iter()
+                .any(|p| file.starts_with(p))
+            {
+                files
+                    .meanings
+                    .extend(parse(&file, value, faults).map(|m| (file, m)));
             } else {
                 faults.push(Fault {
                     file,
@@ -253,7 +263,11 @@ fn assemble(files: Files, mut faults: Vec<Fault>) -> (Knowledge, Vec<Fault>) {
     for (file, content) in files.meanings {
         add_entries(file, content, &providers, &index, &mut entries, &mut faults);
     }
-    let faq = files.faq.into_iter().map(|(file, f)| (stem(&file), f)).collect();
+    let faq = files
+        .faq
+        .into_iter()
+        .map(|(file, f)| (stem(&file), f))
+        .collect();
     (index_all(files.causes, providers, entries, faq), faults)
 }
 
@@ -410,11 +424,7 @@ fn index_all(
     Knowledge {
         hosts,
         causes: causes.cause,
-        party_names: causes
-            .party
-            .into_iter()
-            .map(|p| (p.slug, p.name))
-            .collect(),
+        party_names: causes.party.into_iter().map(|p| (p.slug, p.name)).collect(),
         providers,
         entries,
         faq,

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod entry;
+mod examples;
 pub mod find;
 pub mod fold;
 pub mod load;

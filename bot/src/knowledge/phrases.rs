@@ -149,7 +149,11 @@ impl Builder {
                 }
             }
             if let Some(head) = bytes.first_chunk::<LONG>() {
-                built.long.entry(u64::from_le_bytes(*head)).or_default().push(id);
+                built
+                    .long
+                    .entry(u64::from_le_bytes(*head))
+                    .or_default()
+                    .push(id);
             } else if let Some(head) = bytes.first_chunk::<SHORT>() {
                 built.short.entry(*head).or_default().push(id);
             }
@@ -166,12 +170,18 @@ impl Phrases {
         let mut hits = Vec::new();
         for &edge in text.edges() {
             let rest = bytes.get(edge as usize..).unwrap_or_default();
-            let (word, mask) = rest.first_chunk::<SHORT>().map_or((usize::MAX, 0), |head| bit(*head));
+            let (word, mask) = rest
+                .first_chunk::<SHORT>()
+                .map_or((usize::MAX, 0), |head| bit(*head));
             if self.begun.get(word).is_none_or(|w| w & mask == 0) {
                 continue;
             }
-            let long = rest.first_chunk::<LONG>().and_then(|head| self.long.get(&u64::from_le_bytes(*head)));
-            let short = rest.first_chunk::<SHORT>().and_then(|head| self.short.get(head));
+            let long = rest
+                .first_chunk::<LONG>()
+                .and_then(|head| self.long.get(&u64::from_le_bytes(*head)));
+            let short = rest
+                .first_chunk::<SHORT>()
+                .and_then(|head| self.short.get(head));
             for &id in long.into_iter().chain(short).flatten() {
                 let Some(piece) = self.pieces.get(id as usize) else {
                     continue;
@@ -194,7 +204,11 @@ impl Phrases {
         let hits = self.hits(text);
         let mut found = Vec::new();
         for (index, &(piece, start, end)) in hits.iter().enumerate() {
-            for &id in self.begins.get(piece as usize).map_or(&[][..], Vec::as_slice) {
+            for &id in self
+                .begins
+                .get(piece as usize)
+                .map_or(&[][..], Vec::as_slice)
+            {
                 let Some(phrase) = self.phrases.get(id as usize) else {
                     continue;
                 };

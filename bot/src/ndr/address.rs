@@ -59,8 +59,13 @@ fn around(text: &str, sign: usize) -> Option<At> {
     }
     let domain = tail.get(..length)?.trim_end_matches(['.', '-', '_']);
     let local = text.get(start..sign)?;
-    let trimmed = local.trim_start_matches(['.', '\'', '-', '*', '=', '/', '`', '|', '{', '?', '&', '#']);
-    let local = if trimmed.is_empty() || local.starts_with("=?") { local } else { trimmed };
+    let trimmed =
+        local.trim_start_matches(['.', '\'', '-', '*', '=', '/', '`', '|', '{', '?', '&', '#']);
+    let local = if trimmed.is_empty() || local.starts_with("=?") {
+        local
+    } else {
+        trimmed
+    };
     // A path before it (`/home/bob/.forward/a@…`) is none of it; an X.400 address has `=` in its parts.
     let local = match local.rsplit_once('/') {
         Some((path, name)) if !path.contains('=') && !name.is_empty() => name,
@@ -94,11 +99,29 @@ fn quoted_start(head: &str) -> Option<usize> {
 }
 
 fn is_local(c: char) -> bool {
-    c.is_alphanumeric()
-        && !matches!(u32::from(c), 0x3000..=0x303F | 0xFF00..=0xFF0F)
+    c.is_alphanumeric() && !matches!(u32::from(c), 0x3000..=0x303F | 0xFF00..=0xFF0F)
         || matches!(
             c,
-            '.' | '-' | '_' | '+' | '=' | '/' | '\'' | '*' | '!' | '#' | '$' | '%' | '&' | '?' | '^' | '`' | '{' | '|' | '}' | '~' | '\u{2026}'
+            '.' | '-'
+                | '_'
+                | '+'
+                | '='
+                | '/'
+                | '\''
+                | '*'
+                | '!'
+                | '#'
+                | '$'
+                | '%'
+                | '&'
+                | '?'
+                | '^'
+                | '`'
+                | '{'
+                | '|'
+                | '}'
+                | '~'
+                | '\u{2026}'
         )
 }
 
@@ -118,19 +141,52 @@ pub fn alone(line: &str) -> Option<&str> {
     let found = find(line);
     let first = found.first()?;
     let address = line.get(first.start..first.end)?;
-    if found
-        .iter()
-        .any(|at| !line.get(at.start..at.end).is_some_and(|a| a.eq_ignore_ascii_case(address)))
-    {
+    if found.iter().any(|at| {
+        !line
+            .get(at.start..at.end)
+            .is_some_and(|a| a.eq_ignore_ascii_case(address))
+    }) {
         return None;
     }
-    let rest = line.to_ascii_lowercase().replace(&address.to_ascii_lowercase(), " ").replace("mailto:", " ");
-    let rest = rest.trim_matches(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '[' | ']' | '(' | ')' | '*' | '-' | '•' | '\'' | '"' | ',' | ';' | '.' | '·' | '`' | '|'));
-    let enclosed = line.contains(&format!("<{address}")) || line.contains(&format!("({address}")) || line.contains(&format!("[{address}"));
+    let rest = line
+        .to_ascii_lowercase()
+        .replace(&address.to_ascii_lowercase(), " ")
+        .replace("mailto:", " ");
+    let rest = rest.trim_matches(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '<' | '>'
+                    | '['
+                    | ']'
+                    | '('
+                    | ')'
+                    | '*'
+                    | '-'
+                    | '•'
+                    | '\''
+                    | '"'
+                    | ','
+                    | ';'
+                    | '.'
+                    | '·'
+                    | '`'
+                    | '|'
+            )
+    });
+    let enclosed = line.contains(&format!("<{address}"))
+        || line.contains(&format!("({address}"))
+        || line.contains(&format!("[{address}"));
     let name_like = rest.len() <= 40
         && !rest.contains(':')
         && rest.split_whitespace().count() <= 4
-        && rest.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '.' | ',' | '\'' | '_' | '<' | '>' | '(' | ')'));
+        && rest.chars().all(|c| {
+            c.is_alphanumeric()
+                || matches!(
+                    c,
+                    ' ' | '-' | '.' | ',' | '\'' | '_' | '<' | '>' | '(' | ')'
+                )
+        });
     (rest.is_empty() || enclosed && name_like).then_some(address)
 }
 
@@ -145,7 +201,9 @@ pub fn before_colon(line: &str) -> Option<(&str, &str)> {
     if !before.trim_matches(['<', '[', '"', '\'', ' ']).is_empty() {
         return None;
     }
-    let rest = line.get(at.end..)?.trim_start_matches(['>', ']', '"', '\'']);
+    let rest = line
+        .get(at.end..)?
+        .trim_start_matches(['>', ']', '"', '\'']);
     let rest = match rest.strip_prefix(" (expanded from") {
         Some(tail) => tail.split_once(')')?.1,
         None => rest,
@@ -154,7 +212,10 @@ pub fn before_colon(line: &str) -> Option<(&str, &str)> {
         Some(tail) => tail.split_once(')')?.1.trim_start_matches('>'),
         None => rest,
     };
-    let rest = rest.trim_start().strip_prefix(':').or_else(|| rest.trim_start().strip_prefix("failed:"))?;
+    let rest = rest
+        .trim_start()
+        .strip_prefix(':')
+        .or_else(|| rest.trim_start().strip_prefix("failed:"))?;
     Some((address, rest.trim()))
 }
 
@@ -176,7 +237,9 @@ pub fn is_host(name: &str) -> bool {
                 && label.len() <= 63
                 && !label.starts_with('-')
                 && !label.ends_with('-')
-                && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+                && label
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || c == '-' || c == '_')
         })
         && !name.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
@@ -189,9 +252,15 @@ mod tests {
     fn finds_addresses_as_servers_print_them() {
         for (text, expected) in [
             ("<bob@example.org>:", "bob@example.org"),
-            ("[bob@example.org](mailto:bob@example.org)", "bob@example.org"),
+            (
+                "[bob@example.org](mailto:bob@example.org)",
+                "bob@example.org",
+            ),
             ("rfc822;bob@example.org", "bob@example.org"),
-            ("Bob (bob+tag@mail.example.org.)", "bob+tag@mail.example.org"),
+            (
+                "Bob (bob+tag@mail.example.org.)",
+                "bob+tag@mail.example.org",
+            ),
             ("\"odd name\"@example.org is", "\"odd name\"@example.org"),
             ("收件人：bob@example.org", "bob@example.org"),
             ("user***@icloud.com", "user***@icloud.com"),
@@ -204,9 +273,18 @@ mod tests {
     #[test]
     fn knows_lines_that_lead_a_recipient() {
         assert_eq!(alone("  * <bob@example.org>"), Some("bob@example.org"));
-        assert_eq!(alone("Bob Smith (bob@example.org)<mailto:bob@example.org>"), Some("bob@example.org"));
+        assert_eq!(
+            alone("Bob Smith (bob@example.org)<mailto:bob@example.org>"),
+            Some("bob@example.org")
+        );
         assert_eq!(alone("write to bob@example.org today"), None);
-        assert_eq!(before_colon("<bob@example.org>: host mx said: 550"), Some(("bob@example.org", "host mx said: 550")));
-        assert_eq!(before_colon("<bob@example.org> (expanded from <root>): Host"), Some(("bob@example.org", "Host")));
+        assert_eq!(
+            before_colon("<bob@example.org>: host mx said: 550"),
+            Some(("bob@example.org", "host mx said: 550"))
+        );
+        assert_eq!(
+            before_colon("<bob@example.org> (expanded from <root>): Host"),
+            Some(("bob@example.org", "Host"))
+        );
     }
 }

@@ -69,12 +69,22 @@ impl Group {
             group.recipient.address = group.recipient.original.take().or(group.actual.take());
         } else if let Some(actual) = group.actual.take()
             && group.recipient.original.is_none()
-            && !group.recipient.address.as_ref().is_some_and(|a| a.eq_ignore_ascii_case(&actual))
+            && !group
+                .recipient
+                .address
+                .as_ref()
+                .is_some_and(|a| a.eq_ignore_ascii_case(&actual))
         {
             // Sendmail names the address after expansion in an own field.
             group.recipient.original = group.recipient.address.replace(actual);
         }
-        if group.recipient.original.as_ref().is_some_and(|o| group.recipient.address.as_ref().is_some_and(|a| a.eq_ignore_ascii_case(o))) {
+        if group.recipient.original.as_ref().is_some_and(|o| {
+            group
+                .recipient
+                .address
+                .as_ref()
+                .is_some_and(|a| a.eq_ignore_ascii_case(o))
+        }) {
             group.recipient.original = None;
         }
         if group.recipient.reply.is_none()
@@ -112,7 +122,9 @@ fn finish(field: &mut Option<(&str, String)>, group: &mut Group, status: &mut St
         "x-actual-recipient" => group.actual = mailbox(&value),
         "action" => group.recipient.action = action(&value),
         "status" => {
-            let code = value.split(|c: char| c.is_whitespace() || c == '(' || c == ',').find(|w| !w.is_empty());
+            let code = value
+                .split(|c: char| c.is_whitespace() || c == '(' || c == ',')
+                .find(|w| !w.is_empty());
             group.recipient.status = code.and_then(EnhancedCode::parse);
         }
         "remote-mta" => group.recipient.remote = hosts::of_field(&value),
@@ -160,7 +172,10 @@ pub fn without_type(value: &str) -> &str {
     match value.split_once(';') {
         Some((kind, rest))
             if kind.trim().len() <= 20
-                && kind.trim().chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ')) =>
+                && kind
+                    .trim()
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ')) =>
         {
             rest.trim()
         }
@@ -183,8 +198,14 @@ mod tests {
         let [a, b] = status.recipients.as_slice() else {
             panic!("two recipients, not {:?}", status.recipients);
         };
-        assert_eq!((a.address.as_deref(), a.action), (Some("a@example.org"), Some(Action::Failed)));
-        assert_eq!((b.original.as_deref(), b.action), (Some("list@example.org"), Some(Action::Delayed)));
+        assert_eq!(
+            (a.address.as_deref(), a.action),
+            (Some("a@example.org"), Some(Action::Failed))
+        );
+        assert_eq!(
+            (b.original.as_deref(), b.action),
+            (Some("list@example.org"), Some(Action::Delayed))
+        );
         assert_eq!(b.reply.as_deref(), Some("450-4.4.1 busy still"));
     }
 }

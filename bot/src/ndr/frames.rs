@@ -9,30 +9,75 @@ const OPENINGS: [(&str, Opening); 27] = [
     ("this is the mail system at host", Opening::Postfix),
     ("this is the postfix program at host", Opening::Postfix),
     ("this is the qmail-send program at", Opening::Qmail),
-    ("delivery has failed to these recipients or", Opening::Exchange),
-    ("your message did not reach some or all of the intended recipients", Opening::Exchange),
-    ("this message was created automatically by mail delivery software", Opening::Exim),
-    ("this message was created automatically by the", Opening::Other),
-    ("this is an automatically generated delivery status notification", Opening::Smtpsvc),
+    (
+        "delivery has failed to these recipients or",
+        Opening::Exchange,
+    ),
+    (
+        "your message did not reach some or all of the intended recipients",
+        Opening::Exchange,
+    ),
+    (
+        "this message was created automatically by mail delivery software",
+        Opening::Exim,
+    ),
+    (
+        "this message was created automatically by the",
+        Opening::Other,
+    ),
+    (
+        "this is an automatically generated delivery status notification",
+        Opening::Smtpsvc,
+    ),
     ("delivery to the following recipient", Opening::Google),
     ("** address not found **", Opening::Google),
     ("** message blocked **", Opening::Google),
     ("** message not delivered **", Opening::Google),
     ("** delivery incomplete **", Opening::Google),
-    ("the following addresses had permanent fatal errors", Opening::Sendmail),
-    ("the following addresses had permanent delivery errors", Opening::Sendmail),
-    ("the following addresses had transient non-fatal errors", Opening::Sendmail),
-    ("sorry, we were unable to deliver your message to the following address", Opening::Yahoo),
-    ("this is the mailer-daemon, please do not reply", Opening::Other),
+    (
+        "the following addresses had permanent fatal errors",
+        Opening::Sendmail,
+    ),
+    (
+        "the following addresses had permanent delivery errors",
+        Opening::Sendmail,
+    ),
+    (
+        "the following addresses had transient non-fatal errors",
+        Opening::Sendmail,
+    ),
+    (
+        "sorry, we were unable to deliver your message to the following address",
+        Opening::Yahoo,
+    ),
+    (
+        "this is the mailer-daemon, please do not reply",
+        Opening::Other,
+    ),
     ("this is the dragonfly mail agent", Opening::Other),
-    ("this is a delivery status notification from", Opening::Other),
-    ("this is a system-generated message to inform you that your email could not", Opening::Other),
-    ("an error occurred while trying to deliver the mail to the following recipients", Opening::Other),
-    ("your message cannot be delivered to the following recipients", Opening::Other),
+    (
+        "this is a delivery status notification from",
+        Opening::Other,
+    ),
+    (
+        "this is a system-generated message to inform you that your email could not",
+        Opening::Other,
+    ),
+    (
+        "an error occurred while trying to deliver the mail to the following recipients",
+        Opening::Other,
+    ),
+    (
+        "your message cannot be delivered to the following recipients",
+        Opening::Other,
+    ),
     ("message from yahoo", Opening::Yahoo),
     ("抱歉，您的邮件被退回来了", Opening::Coremail),
     ("technical details of permanent failure", Opening::Google2),
-    ("an email that you attempted to send to the following address", Opening::Other),
+    (
+        "an email that you attempted to send to the following address",
+        Opening::Other,
+    ),
 ];
 
 /// Which program's words open a report.
@@ -208,9 +253,45 @@ const AT_HOST: [&str; 9] = [
 
 /// Words of a sentence that speaks of a delivery, in lower case.
 const DELIVERY: [&str; 39] = [
-    "deliver", "couldn't be", "couldn\u{2019}t be", "wasn't found", "wasn\u{2019}t found", "rcpt to:", "message to", "mail to", "failed for", "recipient", "user unknown",
-    "unknown user", "could not be sent", "not found", "zugestellt", "nachricht an", "message à", "remis à", "mensaje a", "entregar", "messaggio", "recapit", "consegna", "mensagem",
-    "bericht", "bezorgd", "меддел", "meddelande", "доставлен", "doręcz", "is blocked", "couldn't send", "rejected", "inbox", "was blocked", "reach", "failed address", "投递失败", "メール",
+    "deliver",
+    "couldn't be",
+    "couldn\u{2019}t be",
+    "wasn't found",
+    "wasn\u{2019}t found",
+    "rcpt to:",
+    "message to",
+    "mail to",
+    "failed for",
+    "recipient",
+    "user unknown",
+    "unknown user",
+    "could not be sent",
+    "not found",
+    "zugestellt",
+    "nachricht an",
+    "message à",
+    "remis à",
+    "mensaje a",
+    "entregar",
+    "messaggio",
+    "recapit",
+    "consegna",
+    "mensagem",
+    "bericht",
+    "bezorgd",
+    "меддел",
+    "meddelande",
+    "доставлен",
+    "doręcz",
+    "is blocked",
+    "couldn't send",
+    "rejected",
+    "inbox",
+    "was blocked",
+    "reach",
+    "failed address",
+    "投递失败",
+    "メール",
 ];
 
 /// Keys that only log lines have.
@@ -254,16 +335,28 @@ static WORDS: LazyLock<(Option<AhoCorasick>, Vec<Mark>)> = LazyLock::new(|| {
         words.push(text.to_string());
         marks.push(mark);
         // Capitals beyond ASCII at the start of a word of another script.
-        let capital: String = text.chars().next().map(char::to_uppercase).into_iter().flatten().chain(text.chars().skip(1)).collect();
+        let capital: String = text
+            .chars()
+            .next()
+            .map(char::to_uppercase)
+            .into_iter()
+            .flatten()
+            .chain(text.chars().skip(1))
+            .collect();
         if !text.is_ascii() && capital != text {
             words.push(capital);
             marks.push(mark);
         }
     };
-    OPENINGS.iter().for_each(|(text, kind)| add(text, Mark::Opening(*kind)));
+    OPENINGS
+        .iter()
+        .for_each(|(text, kind)| add(text, Mark::Opening(*kind)));
     SIGNS.iter().for_each(|text| add(text, Mark::Sign));
     RETURNED.iter().for_each(|text| add(text, Mark::Returned));
-    GENERATING.iter().chain(&GENERATING_WIDE).for_each(|text| add(text, Mark::Generating));
+    GENERATING
+        .iter()
+        .chain(&GENERATING_WIDE)
+        .for_each(|text| add(text, Mark::Generating));
     AT_HOST.iter().for_each(|text| add(text, Mark::AtHost));
     DELIVERY.iter().for_each(|text| add(text, Mark::Delivery));
     LOG.iter().for_each(|text| add(text, Mark::Log));
@@ -292,7 +385,9 @@ pub fn marks(text: &str) -> Vec<Marks> {
             end = ends.next().unwrap_or(bytes.len());
             index += 1;
         }
-        let Some(line) = lines.get_mut(index) else { break };
+        let Some(line) = lines.get_mut(index) else {
+            break;
+        };
         match kinds.get(hit.pattern().as_usize()) {
             Some(Mark::Opening(kind)) => line.opening = line.opening.or(Some(*kind)),
             Some(Mark::Sign) => line.sign = true,

@@ -8,12 +8,19 @@ use super::address::is_host;
 #[must_use]
 pub fn of_field(value: &str) -> Option<String> {
     let value = super::dsn::without_type(value);
-    value.split([' ', '\t', ',', '(', ')', '[', ']', ':', ';', '<', '>']).find_map(token)
+    value
+        .split([' ', '\t', ',', '(', ')', '[', ']', ':', ';', '<', '>'])
+        .find_map(token)
 }
 
 /// A word as a host name or an IP address. Names of one label count where they are all there is.
 fn token(word: &str) -> Option<String> {
-    let word = word.trim_matches(|c: char| matches!(c, '.' | ',' | ';' | '\'' | '"' | '[' | ']' | '(' | ')' | '<' | '>'));
+    let word = word.trim_matches(|c: char| {
+        matches!(
+            c,
+            '.' | ',' | ';' | '\'' | '"' | '[' | ']' | '(' | ')' | '<' | '>'
+        )
+    });
     if word.is_empty() {
         return None;
     }
@@ -30,27 +37,55 @@ fn is_ip(word: &str) -> bool {
 
 /// A host name with a dot, or an IP address, from a word with punctuation around it.
 fn strict(word: &str) -> Option<String> {
-    let word = word.trim_start_matches(|c: char| matches!(c, '[' | '(' | '<' | '\'' | '"' | '*' | '`'));
+    let word =
+        word.trim_start_matches(|c: char| matches!(c, '[' | '(' | '<' | '\'' | '"' | '*' | '`'));
     let end = word
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':')))
         .unwrap_or(word.len());
     let word = word.get(..end)?.trim_matches(['.', ':', '-']);
     let word = match word.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.contains(':') => host,
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !host.contains(':') => {
+            host
+        }
         _ => word,
     };
     let lower = word.to_ascii_lowercase();
     let plausible = is_host(word)
         && !lower.ends_with("exception")
         && !lower.ends_with("error")
-        && word.rsplit('.').next().is_some_and(|top| top.len() >= 2 && top.chars().all(|c| c.is_alphabetic() || c == '-') || top.starts_with("xn--"));
+        && word.rsplit('.').next().is_some_and(|top| {
+            top.len() >= 2 && top.chars().all(|c| c.is_alphabetic() || c == '-')
+                || top.starts_with("xn--")
+        });
     (plausible || is_ip(word)).then(|| word.to_string())
 }
 
 /// Words right before the name of the server that spoke, in lower case.
 const BEFORE: [&str; 24] = [
-    "host", "server", "at", "to", "by", "from", "relay", "mx", "with", "connect", "--", "mta", "contacting", "talking", "serveur", "servidor",
-    "an", "von", "di", "[fqdn", "is", "connected", "remoteserver", "distant",
+    "host",
+    "server",
+    "at",
+    "to",
+    "by",
+    "from",
+    "relay",
+    "mx",
+    "with",
+    "connect",
+    "--",
+    "mta",
+    "contacting",
+    "talking",
+    "serveur",
+    "servidor",
+    "an",
+    "von",
+    "di",
+    "[fqdn",
+    "is",
+    "connected",
+    "remoteserver",
+    "distant",
 ];
 
 /// The server that is named as the speaker in `before`, the text that leads up to a reply. The last one counts.
@@ -58,7 +93,9 @@ const BEFORE: [&str; 24] = [
 pub fn speaker(before: &str) -> Option<String> {
     let mut best: Option<String> = None;
     let start = before.len().saturating_sub(600);
-    let start = (start..=before.len()).find(|i| before.is_char_boundary(*i)).unwrap_or(0);
+    let start = (start..=before.len())
+        .find(|i| before.is_char_boundary(*i))
+        .unwrap_or(0);
     for line in before.get(start..)?.lines() {
         let mut previous = "";
         for (nth, word) in line.split_whitespace().enumerate() {
@@ -66,7 +103,10 @@ pub fn speaker(before: &str) -> Option<String> {
                 Some((key, value)) if key.len() < 20 => (key.trim_start_matches('['), value),
                 _ => (previous, word),
             };
-            let announced = nth == 0 || head == "-" || head.contains('@') || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head));
+            let announced = nth == 0
+                || head == "-"
+                || head.contains('@')
+                || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head));
             if announced
                 && name.contains(['.', ':'])
                 && !name.contains('@')
@@ -90,13 +130,22 @@ pub fn speaker(before: &str) -> Option<String> {
 #[must_use]
 pub fn talking_to(before: &str) -> Option<String> {
     let at = before.rfind("alking to ")?;
-    before.get(at + 10..)?.split_whitespace().next().and_then(of_field)
+    before
+        .get(at + 10..)?
+        .split_whitespace()
+        .next()
+        .and_then(of_field)
 }
 
 /// The server that is named inside or right behind a reply: `[LastAttemptedServerName=…]`, `{FQDN=…}`, a name in square brackets at the end.
 #[must_use]
 pub fn inside(reply: &str) -> Option<String> {
-    for mark in ["LastAttemptedServerName=", "Last attempted server name=", "FQDN=", "OutboundProxyTargetHostName: "] {
+    for mark in [
+        "LastAttemptedServerName=",
+        "Last attempted server name=",
+        "FQDN=",
+        "OutboundProxyTargetHostName: ",
+    ] {
         if let Some((_, rest)) = reply.split_once(mark)
             && let Some(host) = rest.split([']', '}', ' ', ';']).next().and_then(strict)
         {
@@ -117,9 +166,15 @@ pub fn inside(reply: &str) -> Option<String> {
     }
     // A server that signs its reply with its name, or greets with it.
     let words: Vec<&str> = reply.split_whitespace().collect();
-    let signed = words.last().filter(|w| words.len() > 3 && words.iter().rev().nth(1) == Some(&"-") && w.contains('.'));
+    let signed = words
+        .last()
+        .filter(|w| words.len() > 3 && words.iter().rev().nth(1) == Some(&"-") && w.contains('.'));
     let greeted = words.get(1).filter(|w| w.split('.').count() >= 3);
-    signed.or(greeted).filter(|w| !w.contains(['@', '/'])).and_then(|w| strict(w)).filter(|h| !is_ip(h))
+    signed
+        .or(greeted)
+        .filter(|w| !w.contains(['@', '/']))
+        .and_then(|w| strict(w))
+        .filter(|h| !is_ip(h))
 }
 
 #[cfg(test)]
@@ -129,12 +184,30 @@ mod tests {
     #[test]
     fn names_the_server_that_spoke() {
         for (before, expected) in [
-            ("<bob@example.org>: host mx.example.org[192.0.2.1] said: ", "mx.example.org"),
-            ("status=deferred (host mx2.example.org[192.0.2.1] refused to talk to me: ", "mx2.example.org"),
-            ("... while talking to mx3.example.org.:\n>>> DATA\n<<< ", "mx3.example.org"),
-            ("9/12/2023 10:38:18 AM - Server at mx4.example.org (2001:db8::1) returned '", "mx4.example.org"),
-            ("192.0.2.9 does not like recipient.\nRemote host said: ", "192.0.2.9"),
-            ("bob@example.org\nmx5.example.org\nRemote Server returned '", "mx5.example.org"),
+            (
+                "<bob@example.org>: host mx.example.org[192.0.2.1] said: ",
+                "mx.example.org",
+            ),
+            (
+                "status=deferred (host mx2.example.org[192.0.2.1] refused to talk to me: ",
+                "mx2.example.org",
+            ),
+            (
+                "... while talking to mx3.example.org.:\n>>> DATA\n<<< ",
+                "mx3.example.org",
+            ),
+            (
+                "9/12/2023 10:38:18 AM - Server at mx4.example.org (2001:db8::1) returned '",
+                "mx4.example.org",
+            ),
+            (
+                "192.0.2.9 does not like recipient.\nRemote host said: ",
+                "192.0.2.9",
+            ),
+            (
+                "bob@example.org\nmx5.example.org\nRemote Server returned '",
+                "mx5.example.org",
+            ),
         ] {
             assert_eq!(speaker(before).as_deref(), Some(expected), "{before}");
         }

@@ -2,7 +2,30 @@
 
 /// Tags that end a line.
 const BLOCKS: [&[u8]; 24] = [
-    b"br", b"p", b"div", b"tr", b"td", b"th", b"li", b"ul", b"ol", b"table", b"h1", b"h2", b"h3", b"h4", b"hr", b"pre", b"blockquote", b"dt", b"dd", b"title", b"body", b"center", b"section", b"article",
+    b"br",
+    b"p",
+    b"div",
+    b"tr",
+    b"td",
+    b"th",
+    b"li",
+    b"ul",
+    b"ol",
+    b"table",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"hr",
+    b"pre",
+    b"blockquote",
+    b"dt",
+    b"dd",
+    b"title",
+    b"body",
+    b"center",
+    b"section",
+    b"article",
 ];
 
 /// Tags whose content nobody sees.
@@ -56,7 +79,10 @@ fn tag(html: &str, at: usize, text: &mut String) -> usize {
     }
     let closes = rest.first() == Some(&b'/');
     let name = rest.get(usize::from(closes)..).unwrap_or_default();
-    let length = name.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    let length = name
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric())
+        .count();
     if length == 0 && rest.first() != Some(&b'!') && rest.first() != Some(&b'?') {
         // `<bob@example.org>` and `a < b` are text; an address in brackets keeps them.
         text.push('<');
@@ -78,7 +104,10 @@ fn tag(html: &str, at: usize, text: &mut String) -> usize {
         while text.ends_with(' ') {
             text.pop();
         }
-        if !text.is_empty() && (!text.ends_with('\n') || !closes && name.eq_ignore_ascii_case(b"p") && !text.ends_with("\n\n")) {
+        if !text.is_empty()
+            && (!text.ends_with('\n')
+                || !closes && name.eq_ignore_ascii_case(b"p") && !text.ends_with("\n\n"))
+        {
             text.push('\n');
         }
     }
@@ -91,7 +120,10 @@ fn past_hidden(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     while let Some(open) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
         at += open + 1;
         let rest = bytes.get(at..).unwrap_or_default();
-        let closing = rest.first() == Some(&b'/') && rest.get(1..=name.len()).is_some_and(|n| n.eq_ignore_ascii_case(name));
+        let closing = rest.first() == Some(&b'/')
+            && rest
+                .get(1..=name.len())
+                .is_some_and(|n| n.eq_ignore_ascii_case(name));
         if closing {
             return memchr::memchr(b'>', rest).map_or(bytes.len(), |i| at + i + 1);
         }
@@ -170,11 +202,23 @@ mod tests {
     #[test]
     fn shows_what_a_person_sees() {
         for (html, expected) in [
-            ("<html><head><title>no</title></head><body><p>One  two</p><p>three</p></body>", "One two\n\nthree\n"),
+            (
+                "<html><head><title>no</title></head><body><p>One  two</p><p>three</p></body>",
+                "One two\n\nthree\n",
+            ),
             ("<table><tr><td>a</td><td>b</td></tr></table>", "a\nb\n"),
-            ("a<br>b &lt;c@example.org&gt; &amp; d&#39;s &#xe4;&nbsp;x", "a\nb <c@example.org> & d's ä x"),
-            ("<style>p { a < b }</style>seen<!-- not > seen -->too", "seentoo"),
-            ("host <bob@example.org>: 5 < 6 &unknown; & end", "host <bob@example.org>: 5 < 6 &unknown; & end"),
+            (
+                "a<br>b &lt;c@example.org&gt; &amp; d&#39;s &#xe4;&nbsp;x",
+                "a\nb <c@example.org> & d's ä x",
+            ),
+            (
+                "<style>p { a < b }</style>seen<!-- not > seen -->too",
+                "seentoo",
+            ),
+            (
+                "host <bob@example.org>: 5 < 6 &unknown; & end",
+                "host <bob@example.org>: 5 < 6 &unknown; & end",
+            ),
             ("cut <a href=\"x", "cut "),
         ] {
             assert_eq!(to_text(html), expected, "{html}");

@@ -3,8 +3,14 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use mail_parser::{Address, Encoding, HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{
+    Address, Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders,
+    PartType,
+};
 
+use super::automatic::{is_auto_reply, is_complaint, read_feedback};
+use super::merge::merge;
+use super::original::read_original;
 use super::{Form, Ndr, address, dsn, fields, html, paste, plain};
 
 /// Reads what is needed: MIME fields, three headers in full, the others as they stand.
@@ -16,7 +22,9 @@ static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
         .header_address(HeaderName::To)
         .header_text(HeaderName::InReplyTo)
         .default_header_ignore();
-    RAW.iter().fold(parser, |parser, name| parser.header_raw(HeaderName::Other((*name).into())))
+    RAW.iter().fold(parser, |parser, name| {
+        parser.header_raw(HeaderName::Other((*name).into()))
+    })
 });
 
 /// Headers that are looked at as they stand.
@@ -54,7 +62,8 @@ pub fn is_message(input: &[u8]) -> bool {
         if line.starts_with(b" ") || line.starts_with(b"\t") {
             continue;
         }
-        let Ok(line) = std::str::from_utf8(line.get(..line.len().min(200)).unwrap_or_default()) else {
+        let Ok(line) = std::str::from_utf8(line.get(..line.len().min(200)).unwrap_or_default())
+        else {
             break;
         };
         let Some((name, _)) = fields::split(line) else {
@@ -64,9 +73,17 @@ pub fn is_message(input: &[u8]) -> bool {
             break;
         }
         headers += 1;
-        telling |= ["received", "mime-version", "content-type", "message-id", "return-path", "delivered-to", "x-mailer"]
-            .iter()
-            .any(|n| n.eq_ignore_ascii_case(name));
+        telling |= [
+            "received",
+            "mime-version",
+            "content-type",
+            "message-id",
+            "return-path",
+            "delivered-to",
+            "x-mailer",
+        ]
+        .iter()
+        .any(|n| n.eq_ignore_ascii_case(name));
         if headers >= 2 && telling {
             return true;
         }
@@ -88,7 +105,10 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     // Old Macintosh line ends: MIME needs LF.
     let converted: Vec<u8>;
     let input = if !input.contains(&b'\n') && input.contains(&b'\r') {
-        converted = input.iter().map(|b| if *b == b'\r' { b'\n' } else { *b }).collect();
+        converted = input
+            .iter()
+            .map(|b| if *b == b'\r' { b'\n' } else { *b })
+            .collect();
         converted.as_slice()
     } else {
         input
@@ -97,7 +117,10 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     if nests_too_deep(input) {
         let mut reports = plain::read(start(&paste::decode(input), MOST_WORDS));
         for report in &mut reports {
-            report.doubts.push("Messages are nested too deep in this one; only its first part was read, as text.".into());
+            report.doubts.push(
+                "Messages are nested too deep in this one; only its first part was read, as text."
+                    .into(),
+            );
         }
         return reports;
     }
@@ -111,7 +134,17 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     let mut own = parts.read(&message);
     if complaint && let Some(ndr) = own.first_mut().filter(|n| n.form != Form::DeliveryStatus) {
         ndr.form = Form::Feedback;
-        ndr.recipients = ndr.original.to.clone().or_else(|| ndr.sender.clone()).into_iter().map(|a| super::Recipient { address: Some(a), ..super::Recipient::default() }).collect();
+        ndr.recipients = ndr
+            .original
+            .to
+            .clone()
+            .or_else(|| ndr.sender.clone())
+            .into_iter()
+            .map(|a| super::Recipient {
+                address: Some(a),
+                ..super::Recipient::default()
+            })
+            .collect();
     }
     if is_report(&own) || depth >= DEEPEST {
         return own;
@@ -131,11 +164,18 @@ fn nests_too_deep(input: &[u8]) -> bool {
     if input.len() < 20_000 {
         return false;
     }
-    let words = NESTING.as_ref().map_or(0, |words| words.find_iter(input).take(MOST_NESTED + 1).count());
+    let words = NESTING.as_ref().map_or(0, |words| {
+        words.find_iter(input).take(MOST_NESTED + 1).count()
+    });
     words > MOST_NESTED
 }
 
-static NESTING: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(["message/rfc822", "message/global"]).ok());
+static NESTING: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(["message/rfc822", "message/global"])
+        .ok()
+});
 
 /// Most attached messages of one input.
 const MOST_NESTED: usize = 200;
@@ -150,7 +190,13 @@ fn without_mbox_line(input: &[u8]) -> &[u8] {
 }
 
 fn is_report(found: &[Ndr]) -> bool {
-    found.iter().any(|n| matches!(n.form, Form::DeliveryStatus | Form::Feedback) || n.form == Form::Report && n.recipients.iter().any(|r| r.reply.is_some() || r.status.is_some()))
+    found.iter().any(|n| {
+        matches!(n.form, Form::DeliveryStatus | Form::Feedback)
+            || n.form == Form::Report
+                && n.recipients
+                    .iter()
+                    .any(|r| r.reply.is_some() || r.status.is_some())
+    })
 }
 
 /// The parts of one message, sorted by what they are for.
@@ -174,7 +220,9 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 c.subtype().unwrap_or_default().to_ascii_lowercase(),
             )
         });
-        let (main, sub) = kind.as_ref().map_or(("text", "plain"), |(a, b)| (a.as_str(), b.as_str()));
+        let (main, sub) = kind
+            .as_ref()
+            .map_or(("text", "plain"), |(a, b)| (a.as_str(), b.as_str()));
         match (main, sub) {
             ("message", "delivery-status" | "global-delivery-status") => {
                 parts.status.push_str(&text_of(part, input));
@@ -185,12 +233,15 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 parts.feedback.push_str(&text_of(part, input));
                 continue;
             }
-            ("message", "disposition-notification" | "global-disposition-notification") => parts.disposition = true,
+            ("message", "disposition-notification" | "global-disposition-notification") => {
+                parts.disposition = true
+            }
             ("text", "calendar") => {
                 parts.calendar = true;
                 continue;
             }
-            ("text", "rfc822-headers" | "global-headers") | ("message", "global-headers" | "partial" | "external-body") => {
+            ("text", "rfc822-headers" | "global-headers")
+            | ("message", "global-headers" | "partial" | "external-body") => {
                 parts.headers.push_str(&text_of(part, input));
                 parts.headers.push('\n');
                 continue;
@@ -208,15 +259,23 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 }
             }
             PartType::Text(text) if main == "text" || main == "message" || kind.is_none() => {
-                if text.contains("Final-Recipient:") && text.contains("Action:") && parts.status.is_empty() && text.trim_start().starts_with("Reporting-MTA:") {
+                if text.contains("Final-Recipient:")
+                    && text.contains("Action:")
+                    && parts.status.is_empty()
+                    && text.trim_start().starts_with("Reporting-MTA:")
+                {
                     parts.status.push_str(text);
                 } else if parts.words.len() < MOST_WORDS {
                     parts.words.push_str(start(text, MOST_WORDS));
                     parts.words.push('\n');
                 }
             }
-            PartType::Html(html) if parts.html.is_empty() && parts.words.trim().is_empty() => parts.html.push_str(start(html, MOST_WORDS)),
-            PartType::Binary(bytes) | PartType::InlineBinary(bytes) if main == "message" && sub == "rfc822" => {
+            PartType::Html(html) if parts.html.is_empty() && parts.words.trim().is_empty() => {
+                parts.html.push_str(start(html, MOST_WORDS))
+            }
+            PartType::Binary(bytes) | PartType::InlineBinary(bytes)
+                if main == "message" && sub == "rfc822" =>
+            {
                 if parts.headers.is_empty() {
                     parts.headers = head_of(bytes);
                 }
@@ -237,7 +296,9 @@ fn start(text: &str, most: usize) -> &str {
 /// The bytes of an attached message: as they stand, or decoded where the part was encoded for transfer.
 fn inner_bytes<'m>(part: &MessagePart<'_>, inner: &'m Message<'_>, input: &'m [u8]) -> &'m [u8] {
     if part.encoding == Encoding::None {
-        input.get(part.offset_body as usize..part.offset_end as usize).unwrap_or_default()
+        input
+            .get(part.offset_body as usize..part.offset_end as usize)
+            .unwrap_or_default()
     } else {
         &inner.raw_message
     }
@@ -246,7 +307,9 @@ fn inner_bytes<'m>(part: &MessagePart<'_>, inner: &'m Message<'_>, input: &'m [u
 fn text_of(part: &MessagePart<'_>, input: &[u8]) -> String {
     match &part.body {
         PartType::Text(text) | PartType::Html(text) => text.to_string(),
-        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => paste::decode(bytes).into_owned(),
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
+            paste::decode(bytes).into_owned()
+        }
         PartType::Message(inner) => paste::decode(inner_bytes(part, inner, input)).into_owned(),
         PartType::Multipart(_) => String::new(),
     }
@@ -272,15 +335,26 @@ impl Parts {
         } else if self.status.is_empty() && self.feedback.is_empty() {
             // A multipart whose boundaries do not fit: its parts are read as they stand.
             let raw = message.raw_message();
-            let body = raw.get(message.root_part().offset_body as usize..).unwrap_or_default();
+            let body = raw
+                .get(message.root_part().offset_body as usize..)
+                .unwrap_or_default();
             paste::decode(body.get(..body.len().min(MOST_WORDS)).unwrap_or_default()).into_owned()
         } else {
             String::new()
         };
         let status = dsn::parse(&self.status);
         let complete = !status.recipients.is_empty()
-            && status.recipients.iter().all(|r| r.address.is_some() && r.reply.is_some() && r.remote.is_some() && r.deciding_code().is_some_and(|c| !c.is_bare_class()));
-        let mut reports = if complete { plain::read_words(&words) } else { plain::read(&words) };
+            && status.recipients.iter().all(|r| {
+                r.address.is_some()
+                    && r.reply.is_some()
+                    && r.remote.is_some()
+                    && r.deciding_code().is_some_and(|c| !c.is_bare_class())
+            });
+        let mut reports = if complete {
+            plain::read_words(&words)
+        } else {
+            plain::read(&words)
+        };
         if status.recipients.is_empty() && reports.len() > 1 {
             for report in &mut reports {
                 head(report, message);
@@ -292,13 +366,13 @@ impl Parts {
             ndr.doubts.clear();
         }
         head(&mut ndr, message);
-        plain::read_original(&self.headers, &mut ndr.original);
+        read_original(&self.headers, &mut ndr.original);
         ndr.surplus += status.surplus;
         if let Some(reporting) = status.reporting {
             ndr.generating = Some(reporting);
         }
         if !status.recipients.is_empty() {
-            ndr.recipients = plain::merge(status.recipients, std::mem::take(&mut ndr.recipients));
+            ndr.recipients = merge(status.recipients, std::mem::take(&mut ndr.recipients));
             ndr.form = Form::DeliveryStatus;
         } else if !self.feedback.is_empty() {
             read_feedback(&self.feedback, &mut ndr);
@@ -310,7 +384,12 @@ impl Parts {
             ndr.form = Form::AutoReply;
         }
         failed_header(&mut ndr, message);
-        if ndr.recipients.iter().all(|r| r.address.is_none()) && matches!(ndr.form, Form::Report | Form::DeliveryStatus | Form::Feedback) {
+        if ndr.recipients.iter().all(|r| r.address.is_none())
+            && matches!(
+                ndr.form,
+                Form::Report | Form::DeliveryStatus | Form::Feedback
+            )
+        {
             let to = ndr.original.to.clone();
             if let Some(recipient) = ndr.recipients.first_mut() {
                 recipient.address = to;
@@ -330,7 +409,11 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
     let Some(value) = message.header_raw("X-Failed-Recipients") else {
         return;
     };
-    let failed: Vec<String> = address::find(value).iter().filter_map(|at| value.get(at.start..at.end)).map(Into::into).collect();
+    let failed: Vec<String> = address::find(value)
+        .iter()
+        .filter_map(|at| value.get(at.start..at.end))
+        .map(Into::into)
+        .collect();
     if failed.is_empty() {
         return;
     }
@@ -358,7 +441,10 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn head(ndr: &mut Ndr, message: &Message<'_>) {
     ndr.subject = message.subject().map(Into::into);
-    ndr.framed |= ndr.subject.as_ref().is_some_and(|s| super::frames::is_sign(s));
+    ndr.framed |= ndr
+        .subject
+        .as_ref()
+        .is_some_and(|s| super::frames::is_sign(s));
     ndr.sender = address_of(message.from());
     if ndr.original.from.is_none() {
         ndr.original.from = address_of(message.to());
@@ -367,49 +453,4 @@ fn head(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn address_of(address: Option<&Address<'_>>) -> Option<String> {
     address?.first()?.address().map(Into::into)
-}
-
-/// Complaints that come without the fields of RFC 5965: Outlook.com's junk reports, Apple's unsubscribe mail.
-fn is_complaint(message: &Message<'_>) -> bool {
-    message.subject().is_some_and(|s| s.trim_start().to_ascii_lowercase().starts_with("complaint about message from"))
-        || message.header_raw("X-Apple-Unsubscribe").is_some()
-}
-
-fn is_auto_reply(message: &Message<'_>) -> bool {
-    let says = |name: &'static str, words: &[&str]| {
-        message
-            .header_raw(name)
-            .is_some_and(|v| words.iter().any(|w| v.to_ascii_lowercase().contains(w)))
-    };
-    says("Auto-Submitted", &["auto-replied"])
-        || says("X-Autoreply", &["yes"])
-        || says("X-Auto-Reply", &[""])
-        || says("Precedence", &["auto_reply", "auto-reply"])
-        || says("X-Auto-Response-Suppress", &[""]) && matches!(message.header(HeaderName::InReplyTo), Some(HeaderValue::Text(_)))
-}
-
-/// The fields of an abuse report (RFC 5965 3).
-fn read_feedback(text: &str, ndr: &mut Ndr) {
-    ndr.form = Form::Feedback;
-    ndr.recipients.clear();
-    for line in text.lines() {
-        let Some((name, value)) = fields::split(line) else {
-            continue;
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "original-rcpt-to" | "redacted-address" | "removal-recipient" => {
-                if let Some(found) = address::first(value)
-                    && !ndr.recipients.iter().any(|r| r.address.as_deref() == Some(found))
-                {
-                    ndr.recipients.push(super::Recipient {
-                        address: Some(found.into()),
-                        ..super::Recipient::default()
-                    });
-                }
-            }
-            "original-mail-from" => ndr.original.from = address::first(value).map(Into::into),
-            "reporting-mta" => ndr.generating = super::hosts::of_field(value),
-            _ => {}
-        }
-    }
 }

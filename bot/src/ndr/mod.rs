@@ -1,6 +1,7 @@
 //! Reading a bounce, whatever form it comes in. It never fails: it returns what was read and the list of doubts.
 
 pub mod address;
+pub(crate) mod automatic;
 pub mod dsn;
 pub mod fields;
 pub mod frames;
@@ -8,6 +9,8 @@ pub mod hosts;
 pub mod html;
 pub mod letter;
 pub mod log;
+pub mod merge;
+pub mod original;
 pub mod outlook;
 pub mod paste;
 pub mod plain;
@@ -94,7 +97,9 @@ impl Recipient {
     pub fn deciding_code(&self) -> Option<EnhancedCode> {
         match (self.code, self.status) {
             // A bare class in the reply says less than the field.
-            (Some(code), Some(status)) if code.is_bare_class() && !status.is_bare_class() => Some(status),
+            (Some(code), Some(status)) if code.is_bare_class() && !status.is_bare_class() => {
+                Some(status)
+            }
             (code, status) => code.or(status),
         }
     }
@@ -162,7 +167,9 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
         let (head, rest) = input.split_at(input.len().min(MOST_TEXT));
         let mut reports = plain::read(&paste::decode(head));
         if let (false, Some(first)) = (rest.is_empty(), reports.first_mut()) {
-            first.doubts.push("Only the first 2 MB of this text were read.".into());
+            first
+                .doubts
+                .push("Only the first 2 MB of this text were read.".into());
         }
         reports
     };
@@ -176,9 +183,9 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
         let surplus = report.surplus + report.recipients.len().saturating_sub(MOST_RECIPIENTS);
         if surplus > 0 {
             report.recipients.truncate(MOST_RECIPIENTS);
-            report
-                .doubts
-                .push(format!("{surplus} more recipients are named; the first {MOST_RECIPIENTS} were read."));
+            report.doubts.push(format!(
+                "{surplus} more recipients are named; the first {MOST_RECIPIENTS} were read."
+            ));
         }
     }
     reports

@@ -24,12 +24,18 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
         return encoding_rs::UTF_16LE.decode_without_bom_handling(bytes).0;
     }
     if bytes.windows(3).any(|w| w == b"\x1b$B" || w == b"\x1b$@") {
-        return encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).0;
+        return encoding_rs::ISO_2022_JP
+            .decode_without_bom_handling(bytes)
+            .0;
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::GB18030] {
+    for encoding in [
+        encoding_rs::SHIFT_JIS,
+        encoding_rs::EUC_JP,
+        encoding_rs::GB18030,
+    ] {
         let (text, _, broken) = encoding.decode(bytes);
         if !broken && mostly_cjk(&text) {
             return text;
@@ -38,13 +44,16 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     if valid_share(bytes) {
         return String::from_utf8_lossy(bytes);
     }
-    encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0
+    encoding_rs::WINDOWS_1252
+        .decode_without_bom_handling(bytes)
+        .0
 }
 
 /// Every second byte of the start is zero: UTF-16 without its mark, as some tools save it.
 fn looks_utf16(bytes: &[u8]) -> bool {
     let head = bytes.get(..64.min(bytes.len())).unwrap_or_default();
-    head.len() >= 16 && head.iter().skip(1).step_by(2).filter(|b| **b == 0).count() * 2 >= head.len() - 4
+    head.len() >= 16
+        && head.iter().skip(1).step_by(2).filter(|b| **b == 0).count() * 2 >= head.len() - 4
         && head.iter().step_by(2).all(|b| *b != 0)
 }
 
@@ -62,7 +71,10 @@ fn mostly_cjk(text: &str) -> bool {
 /// UTF-8 with a few broken characters, as a cut paste has.
 fn valid_share(bytes: &[u8]) -> bool {
     let lossy = String::from_utf8_lossy(bytes);
-    let broken = lossy.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
+    let broken = lossy
+        .chars()
+        .filter(|c| *c == char::REPLACEMENT_CHARACTER)
+        .count();
     let wide = lossy.chars().filter(|c| !c.is_ascii()).count();
     broken * 3 <= wide
 }
@@ -92,7 +104,12 @@ pub fn clean(text: &str) -> Clean {
             quoted: vec![false; memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1],
         };
     }
-    let Needs { links, answers, run_together, .. } = needs;
+    let Needs {
+        links,
+        answers,
+        run_together,
+        ..
+    } = needs;
     let mut clean = Clean {
         text: String::with_capacity(text.len()),
         quoted: Vec::new(),
@@ -132,7 +149,9 @@ struct Needs {
 }
 
 /// Tags of which two at the start of a text, or one where it begins with a tag, make it HTML.
-const TAGS: [&str; 12] = ["<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>"];
+const TAGS: [&str; 12] = [
+    "<html", "<body", "<br", "<p>", "<p ", "<div", "<table", "<td", "<tr", "<span", "</p>", "</a>",
+];
 const ESCAPES: [&str; 3] = ["&lt;", "&amp;", "&gt;"];
 const LINKS: [&str; 3] = ["](", "mailto:", "<http"];
 
@@ -158,11 +177,21 @@ impl Needs {
     fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let any = |finders: &[Finder<'_>]| finders.iter().any(|f| f.find(bytes).is_some());
-        let inner = |f: &Finder<'_>| f.find_iter(bytes).any(|at| at.checked_sub(1).and_then(|i| bytes.get(i)).is_some_and(|b| !matches!(b, b'\n' | b'>')));
+        let inner = |f: &Finder<'_>| {
+            f.find_iter(bytes).any(|at| {
+                at.checked_sub(1)
+                    .and_then(|i| bytes.get(i))
+                    .is_some_and(|b| !matches!(b, b'\n' | b'>'))
+            })
+        };
         Self {
             html: is_html(text),
             escapes: memchr::memchr(b'&', bytes).is_some() && any(&FINDERS.escapes),
-            links: memchr::memchr2(b'<', b']', bytes).is_some() && any(&FINDERS.links) || FINDERS.links.get(1).is_some_and(|f| f.find(bytes).is_some()),
+            links: memchr::memchr2(b'<', b']', bytes).is_some() && any(&FINDERS.links)
+                || FINDERS
+                    .links
+                    .get(1)
+                    .is_some_and(|f| f.find(bytes).is_some()),
             answers: FINDERS.answer.find(bytes).is_some(),
             run_together: FINDERS.labels.iter().any(inner),
         }
@@ -179,19 +208,26 @@ impl Needs {
             run_together,
         } = self;
         !(links || answers || run_together)
-            && bytes.iter().all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'))
+            && bytes
+                .iter()
+                .all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'))
             && !has_quote(bytes)
     }
 }
 
 /// Does the text start as HTML? Only the start tells: a returned message further down may well be HTML.
 fn is_html(text: &str) -> bool {
-    let head = text.as_bytes().get(..text.len().min(HTML_START)).unwrap_or_default();
+    let head = text
+        .as_bytes()
+        .get(..text.len().min(HTML_START))
+        .unwrap_or_default();
     let mut seen = [false; TAGS.len()];
     for at in memchr::memchr_iter(b'<', head) {
         let rest = head.get(at..).unwrap_or_default();
         for (tag, seen) in TAGS.iter().zip(&mut seen) {
-            *seen |= rest.get(..tag.len()).is_some_and(|r| r.eq_ignore_ascii_case(tag.as_bytes()));
+            *seen |= rest
+                .get(..tag.len())
+                .is_some_and(|r| r.eq_ignore_ascii_case(tag.as_bytes()));
         }
     }
     let tags = seen.iter().filter(|s| **s).count();
@@ -202,7 +238,11 @@ fn is_html(text: &str) -> bool {
 fn has_quote(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b'>', bytes).any(|at| {
         let before = bytes.get(..at).unwrap_or_default();
-        before.iter().rev().find(|b| !matches!(b, b' ' | b'\t')).is_none_or(|b| *b == b'\n')
+        before
+            .iter()
+            .rev()
+            .find(|b| !matches!(b, b' ' | b'\t'))
+            .is_none_or(|b| *b == b'\n')
     })
 }
 
@@ -229,14 +269,33 @@ fn unquote(line: &str) -> (&str, bool) {
 
 fn is_transcript(line: &str) -> bool {
     line.strip_prefix(">>>").is_some_and(|rest| {
-        let verb = rest.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-        matches!(verb.as_str(), "RCPT" | "MAIL" | "DATA" | "EHLO" | "HELO" | "QUIT" | "STARTTLS" | "RSET" | "AUTH" | ".")
+        let verb = rest
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_ascii_uppercase();
+        matches!(
+            verb.as_str(),
+            "RCPT"
+                | "MAIL"
+                | "DATA"
+                | "EHLO"
+                | "HELO"
+                | "QUIT"
+                | "STARTTLS"
+                | "RSET"
+                | "AUTH"
+                | "."
+        )
     })
 }
 
 /// The line without zero-width and direction characters and control characters; odd blanks become plain ones.
 fn visible(line: &str) -> Cow<'_, str> {
-    if line.bytes().all(|b| (0x20..0x7f).contains(&b) || b == b'\t') {
+    if line
+        .bytes()
+        .all(|b| (0x20..0x7f).contains(&b) || b == b'\t')
+    {
         return Cow::Borrowed(line);
     }
     let odd = |c: char| {
@@ -296,7 +355,9 @@ fn markdown_link(from: &str) -> Option<(&str, &str)> {
 
 /// `<mailto:a@b|label>` becomes the address; a `<mailto:a@b>` right behind the same address becomes nothing.
 fn chat_link<'t>(from: &'t str, before: &str) -> Option<(String, &'t str)> {
-    let inner = from.strip_prefix("<mailto:").or_else(|| from.strip_prefix("<http"))?;
+    let inner = from
+        .strip_prefix("<mailto:")
+        .or_else(|| from.strip_prefix("<http"))?;
     let (target, after) = inner.split_once('>')?;
     let label = target.split('|').next_back().unwrap_or_default();
     if from.starts_with("<mailto:") {
@@ -335,7 +396,12 @@ const LABELS: [&str; 22] = [
     "The response from the remote server was:",
 ];
 
-static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(LABELS).ok());
+static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .build(LABELS)
+        .ok()
+});
 
 /// Where labels stand in the middle of a line.
 fn inner_labels(line: &str) -> impl Iterator<Item = usize> + '_ {
@@ -343,14 +409,22 @@ fn inner_labels(line: &str) -> impl Iterator<Item = usize> + '_ {
     hits.into_iter()
         .flatten()
         .map(|hit| hit.start())
-        .filter(|&at| at.checked_sub(1).and_then(|i| line.as_bytes().get(i)).is_some_and(|b| matches!(b, b' ' | b'\t' | b')' | b'.' | b'>')))
+        .filter(|&at| {
+            at.checked_sub(1)
+                .and_then(|i| line.as_bytes().get(i))
+                .is_some_and(|b| matches!(b, b' ' | b'\t' | b')' | b'.' | b'>'))
+        })
 }
 
 /// A long line with labels in its middle becomes a line for each.
 fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
     let mut start = 0;
     for cut in inner_labels(line) {
-        push_line(line.get(start..cut).unwrap_or_default().trim_end(), quoted, clean);
+        push_line(
+            line.get(start..cut).unwrap_or_default().trim_end(),
+            quoted,
+            clean,
+        );
         start = cut;
     }
     push_line(line.get(start..).unwrap_or_default(), quoted, clean);
@@ -377,8 +451,14 @@ mod tests {
         for (pasted, expected) in [
             ("> > 550 no\r\n> such", "550 no\nsuch"),
             ("* [a@example.org](mailto:a@example.org)", "* a@example.org"),
-            ("a@example.org (a@example.org)<mailto:a@example.org>", "a@example.org (a@example.org)"),
-            ("<mailto:a@example.org|a@example.org>: 550", "<a@example.org>: 550"),
+            (
+                "a@example.org (a@example.org)<mailto:a@example.org>",
+                "a@example.org (a@example.org)",
+            ),
+            (
+                "<mailto:a@example.org|a@example.org>: 550",
+                "<a@example.org>: 550",
+            ),
             (">>> RCPT To:<a@example.org>", ">>> RCPT To:<a@example.org>"),
             ("&lt;a@example.org&gt; 550", "<a@example.org> 550"),
             ("zero\u{200b}width\u{202e}", "zerowidth"),
@@ -387,8 +467,12 @@ mod tests {
         }
         let run = "said no  Final-Recipient: rfc822; a@example.org Action: failed Status: 5.1.1 Remote-MTA: dns; mx";
         assert_eq!(clean(run).text.lines().count(), 5);
-        let html = "<html><body><p>One</p><table><tr><td>a</td><td>b</td></tr></table></body></html>";
+        let html =
+            "<html><body><p>One</p><table><tr><td>a</td><td>b</td></tr></table></body></html>";
         let text = clean(html).text;
-        assert_eq!(text.split_whitespace().collect::<Vec<_>>(), ["One", "a", "b"]);
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>(),
+            ["One", "a", "b"]
+        );
     }
 }

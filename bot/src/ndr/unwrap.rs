@@ -27,7 +27,8 @@ pub fn join(text: &str) -> String {
             continue;
         }
         // `5.4. 1`: a line was broken inside the code.
-        if out.ends_with('.') && word.starts_with(|c: char| c.is_ascii_digit()) && broken_code(&out) {
+        if out.ends_with('.') && word.starts_with(|c: char| c.is_ascii_digit()) && broken_code(&out)
+        {
             out.push_str(word);
             continue;
         }
@@ -46,7 +47,9 @@ fn broken_code(text: &str) -> bool {
     let basic = words.next().unwrap_or_default();
     let digits = |w: &str| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit());
     crate::code::SmtpCode::parse(basic).is_some()
-        && last.split_once('.').is_some_and(|(class, subject)| digits(class) && class.len() == 1 && digits(subject) && subject.len() <= 3)
+        && last.split_once('.').is_some_and(|(class, subject)| {
+            digits(class) && class.len() == 1 && digits(subject) && subject.len() <= 3
+        })
 }
 
 fn push(out: &mut String, word: &str) {
@@ -70,7 +73,11 @@ impl Head {
         if !(rest.is_empty() || rest.starts_with(['-', ':', ' '])) {
             return None;
         }
-        let candidate = if rest.is_empty() { next.unwrap_or_default() } else { rest.trim_start_matches(['-', ':']) };
+        let candidate = if rest.is_empty() {
+            next.unwrap_or_default()
+        } else {
+            rest.trim_start_matches(['-', ':'])
+        };
         let enhanced = crate::code::EnhancedCode::parse(candidate).map(|c| c.to_string());
         Some(Self {
             basic: basic.into(),
@@ -97,19 +104,29 @@ impl Head {
 }
 
 /// Wordings after which a server repeats what another server said.
-const WRAPPERS: [&str; 7] = ["responded with: ", "responded: ", "-> ", "->", "-&gt; ", "[Message=", "MSG="];
+const WRAPPERS: [&str; 7] = [
+    "responded with: ",
+    "responded: ",
+    "-> ",
+    "->",
+    "-&gt; ",
+    "[Message=",
+    "MSG=",
+];
 
 /// The reply that another server gave, where `text` (a joined reply) wraps one; else `text` itself.
 #[must_use]
 pub fn innermost(text: &str) -> &str {
     let mut inner = text;
     for _ in 0..4 {
-        let next = quotation(inner).or_else(|| WRAPPERS.iter().find_map(|mark| {
-            let (_, rest) = inner.split_once(mark)?;
-            let rest = rest.trim_start_matches(['{', '\'', '"', ' ']);
-            let starts = reply::find(rest).first().is_some_and(|r| r.start <= 24);
-            (starts && rest.len() >= 6).then_some(rest)
-        }));
+        let next = quotation(inner).or_else(|| {
+            WRAPPERS.iter().find_map(|mark| {
+                let (_, rest) = inner.split_once(mark)?;
+                let rest = rest.trim_start_matches(['{', '\'', '"', ' ']);
+                let starts = reply::find(rest).first().is_some_and(|r| r.start <= 24);
+                (starts && rest.len() >= 6).then_some(rest)
+            })
+        });
         match next {
             Some(rest) => inner = rest,
             None => break,
@@ -130,9 +147,11 @@ fn quoted(text: &str) -> Option<&str> {
     let start = before.len().checked_sub(3)?;
     let head = text.get(..start)?;
     let outer = crate::code::EnhancedCode::parse(head.split(' ').next()?);
-    (outer.is_some() && head.len() < 80 && crate::code::SmtpCode::parse(text.get(start..start + 3)?).is_some())
-        .then(|| text.get(start..))
-        .flatten()
+    (outer.is_some()
+        && head.len() < 80
+        && crate::code::SmtpCode::parse(text.get(start..start + 3)?).is_some())
+    .then(|| text.get(start..))
+    .flatten()
 }
 
 /// `554 4.4.7 Message expired: unable to deliver in 840 minutes.<421 4.4.2 Connection timed out>`: the last error in brackets.
@@ -140,7 +159,10 @@ fn bracketed(text: &str) -> Option<&str> {
     let inner = text.strip_suffix('>')?;
     let (_, last) = inner.rsplit_once('<')?;
     let start = text.len() - 1 - last.len();
-    (reply::find(last).first().is_some_and(|r| r.start == 0 && r.smtp.is_some()) && last.len() > 12)
+    (reply::find(last)
+        .first()
+        .is_some_and(|r| r.start == 0 && r.smtp.is_some())
+        && last.len() > 12)
         .then(|| text.get(start..text.len() - 1))
         .flatten()
 }

@@ -1,0 +1,83 @@
+//! Recipients from the fields of a report, completed by what its words say.
+
+use super::{Recipient, unwrap};
+
+/// Are both about the same address?
+#[must_use]
+pub fn same_address(a: &Recipient, b: &Recipient) -> bool {
+    match (&a.address, &b.address) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        _ => false,
+    }
+}
+
+/// Recipients from the fields, completed by what the words say about the same address; recipients only the words name come behind.
+#[must_use]
+pub fn merge(mut from_fields: Vec<Recipient>, spoken: Vec<Recipient>) -> Vec<Recipient> {
+    if from_fields.is_empty() {
+        return spoken;
+    }
+    let single = from_fields.len() == 1 && spoken.len() == 1;
+    for one in spoken {
+        let nameless = from_fields.iter().all(|r| r.address.is_none());
+        let matching = from_fields.iter_mut().find(|r| {
+            same_address(r, &one)
+                || r.original.is_some()
+                    && r.original.as_ref().map(|a| a.to_ascii_lowercase())
+                        == one.address.as_ref().map(|a| a.to_ascii_lowercase())
+        });
+        match matching {
+            Some(known) => complete(known, one),
+            None if nameless => {
+                if let Some(first) = from_fields.first_mut() {
+                    let mut one = one;
+                    first.address = one.address.take();
+                    complete(first, one);
+                }
+            }
+            None if single || one.address.is_none() => {
+                for known in from_fields
+                    .iter_mut()
+                    .filter(|r| r.reply.is_none() || r.smtp.is_none() && r.code.is_none())
+                {
+                    let address = known.address.clone().or_else(|| one.address.clone());
+                    complete(known, one.clone());
+                    known.address = address;
+                }
+            }
+            None => {}
+        }
+    }
+    from_fields
+}
+
+fn complete(known: &mut Recipient, spoken: Recipient) {
+    let Recipient {
+        address: _,
+        original,
+        action,
+        status,
+        reply,
+        smtp,
+        code,
+        remote,
+    } = spoken;
+    known.original = known.original.take().or(original);
+    known.action = known.action.or(action);
+    known.status = known.status.or(status);
+    known.remote = known.remote.take().or(remote);
+    let fuller = known.smtp.is_none() && known.code.is_none() && (smtp.is_some() || code.is_some());
+    if known.reply.is_none()
+        || fuller
+            && !known
+                .reply
+                .as_deref()
+                .is_some_and(|r| unwrap::innermost(r) != r)
+    {
+        if known.reply.is_none() || smtp.is_some() {
+            known.reply = reply;
+            known.smtp = smtp;
+            known.code = code;
+        }
+    }
+}
