@@ -10,8 +10,7 @@ fn main() {
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
     files.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut packed =
-        serde_json::json!({ "causes": null, "providers": [], "faq": [], "meanings": [] });
+    let mut packed = serde_json::Map::new();
     let mut examples = serde_json::Map::new();
     for (name, text) in files {
         let mut value: serde_json::Value = match toml::from_str(&text) {
@@ -19,7 +18,7 @@ fn main() {
             Err(error) => panic!("knowledge/{name}: {error}"),
         };
         let place = if name == "causes.toml" {
-            packed["causes"] = value;
+            packed.insert("causes".into(), value);
             continue;
         } else if name.ends_with("/provider.toml") {
             "providers"
@@ -29,13 +28,16 @@ fn main() {
             examples.insert(name.clone(), take_examples(&mut value));
             "meanings"
         };
-        packed[place]
-            .as_array_mut()
-            .expect("made above")
+        let list = packed.entry(place).or_insert_with(|| serde_json::json!([]));
+        list.as_array_mut()
+            .expect("only lists are made")
             .push(serde_json::json!([name, value]));
     }
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    write(&out.join("knowledge.json"), &packed);
+    write(
+        &out.join("knowledge.json"),
+        &serde_json::Value::Object(packed),
+    );
     write(
         &out.join("examples.json"),
         &serde_json::Value::Object(examples),

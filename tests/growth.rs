@@ -11,6 +11,9 @@ const STEEPEST: f64 = 9.0;
 /// From which time on a measurement tells something.
 const MEASURABLE: Duration = Duration::from_millis(40);
 
+/// What takes this long is not long because the machine is busy, and is not measured again.
+const TELLING: Duration = Duration::from_secs(5);
+
 /// Largest input that is made for measuring growth.
 const LARGEST_MEASURED: usize = 4 << 20;
 
@@ -144,7 +147,7 @@ fn growth(lead: &str, shapes: &[Shape]) {
         for _ in 0..5 {
             let (small, large) = (time(length), time(length * 4));
             ratio = ratio.min(large.as_secs_f64() / small.as_secs_f64().max(0.001));
-            if ratio < STEEPEST {
+            if ratio < STEEPEST || large > TELLING {
                 break;
             }
         }

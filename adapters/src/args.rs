@@ -6,7 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Explains e-mail bounces: the cause, who has to act, and the first move.
 #[derive(Debug, Parser)]
-#[command(name = "bouncedesk", version, about = "Explains e-mail bounces: the cause, who has to act, and the first move", arg_required_else_help = true)]
+#[command(
+    name = "bouncedesk",
+    version,
+    about = "Explains e-mail bounces: the cause, who has to act, and the first move",
+    arg_required_else_help = true
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub task: Task,

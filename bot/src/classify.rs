@@ -26,14 +26,26 @@ impl Side {
     /// The side with these mail domains, however they were written: capitals, a dot at the end, an `@` in front.
     #[must_use]
     pub fn new(our_domains: &[String]) -> Self {
-        let plain = |d: &String| d.trim().trim_start_matches('@').trim_end_matches('.').to_lowercase();
+        let plain = |d: &String| {
+            d.trim()
+                .trim_start_matches('@')
+                .trim_end_matches('.')
+                .to_lowercase()
+        };
         Self {
-            our_domains: our_domains.iter().map(plain).filter(|d| !d.is_empty()).collect(),
+            our_domains: our_domains
+                .iter()
+                .map(plain)
+                .filter(|d| !d.is_empty())
+                .collect(),
         }
     }
 
     fn of(&self, names: &Names) -> Option<Ours> {
-        match (self.is_ours(names.our_domain.as_ref()), self.is_ours(names.their_domain.as_ref())) {
+        match (
+            self.is_ours(names.our_domain.as_ref()),
+            self.is_ours(names.their_domain.as_ref()),
+        ) {
             (true, true) => Some(Ours::Both),
             (true, false) => Some(Ours::Sender),
             (false, true) => Some(Ours::Recipient),
@@ -120,7 +132,10 @@ impl Verdict<'_> {
     #[must_use]
     pub fn is_own_address(&self) -> bool {
         matches!(self.ours, Some(Ours::Recipient | Ours::Both))
-            && matches!(self.cause.slug.as_str(), "dbeb_access_denied" | "recipient_not_found")
+            && matches!(
+                self.cause.slug.as_str(),
+                "dbeb_access_denied" | "recipient_not_found"
+            )
             && self.party == Party::RecipientAdmin
     }
 }
@@ -177,14 +192,22 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         }
     }
     for verdict in &mut verdicts {
-        verdict.names = names(ndr, &verdict.recipient, &verdict.evidence, &verdict.cause.slug);
+        verdict.names = names(
+            ndr,
+            &verdict.recipient,
+            &verdict.evidence,
+            &verdict.cause.slug,
+        );
     }
     judge.disagreement(&verdicts, &mut doubts);
     for verdict in &mut verdicts {
         verdict.ours = side.of(&verdict.names);
         turn_to_our_side(verdict);
     }
-    let ours = verdicts.iter().filter_map(|v| v.ours).reduce(|a, b| if a == b { a } else { Ours::Both });
+    let ours = verdicts
+        .iter()
+        .filter_map(|v| v.ours)
+        .reduce(|a, b| if a == b { a } else { Ours::Both });
     let whole = worst(&verdicts)
         .cloned()
         .unwrap_or_else(|| judge.without_recipient());
@@ -212,8 +235,12 @@ fn worst<'a, 'k>(verdicts: &'a [Verdict<'k>]) -> Option<&'a Verdict<'k>> {
 /// An unknown address in our own domain is ours to mend: the sender can do nothing about our directory.
 fn turn_to_our_side(verdict: &mut Verdict<'_>) {
     let at_ours = matches!(verdict.ours, Some(Ours::Recipient | Ours::Both));
-    let unknown = matches!(verdict.cause.slug.as_str(), "dbeb_access_denied" | "recipient_not_found");
-    if at_ours && unknown && verdict.party == Party::Sender && verdict.then == Party::RecipientAdmin {
+    let unknown = matches!(
+        verdict.cause.slug.as_str(),
+        "dbeb_access_denied" | "recipient_not_found"
+    );
+    if at_ours && unknown && verdict.party == Party::Sender && verdict.then == Party::RecipientAdmin
+    {
         verdict.party = Party::RecipientAdmin;
         verdict.then = Party::Sender;
     }

@@ -33,7 +33,13 @@ impl<'k> Judge<'_, 'k> {
     }
 
     /// A verdict that rests on the form of the message or on nothing.
-    pub(super) fn plain(&self, slug: &str, kind: Kind, ground: Ground, confidence: Sureness) -> Verdict<'k> {
+    pub(super) fn plain(
+        &self,
+        slug: &str,
+        kind: Kind,
+        ground: Ground,
+        confidence: Sureness,
+    ) -> Verdict<'k> {
         let cause = self.cause(slug);
         Verdict {
             recipient: Recipient::default(),

@@ -35,9 +35,8 @@ fn sending_ip(text: &str) -> Option<String> {
             }
         }
         let opens = word.ends_with(['[', '(']);
-        before = if opens && address::is_host(bare) || opens && bare.is_empty() && before == 'h' {
-            'h'
-        } else if address::is_host(bare) && word.ends_with(' ') {
+        let names_host = address::is_host(bare) && (opens || word.ends_with(' '));
+        before = if names_host || opens && bare.is_empty() && before == 'h' {
             'h'
         } else {
             word.chars().next_back().unwrap_or(' ')
@@ -51,14 +50,29 @@ const BEFORE: [&str; 5] = ["from", "domain", "for", "of", "spf"];
 
 /// The domain that the reply itself accuses: a list or a forwarder in between may have another From.
 fn accused(reply: &str, cause: &str) -> Option<String> {
-    if !matches!(cause, "spf_fail" | "dkim_fail" | "dmarc_fail" | "spf_dkim_fail" | "bulk_sender_rules" | "sender_domain_dns") {
+    if !matches!(
+        cause,
+        "spf_fail"
+            | "dkim_fail"
+            | "dmarc_fail"
+            | "spf_dkim_fail"
+            | "bulk_sender_rules"
+            | "sender_domain_dns"
+    ) {
         return None;
     }
     let mut previous = String::new();
     for word in reply.split_whitespace() {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).trim_end_matches("'s");
+        let bare = word
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .trim_end_matches("'s");
         let named = bare.rsplit('@').next().unwrap_or(bare).to_ascii_lowercase();
-        let is_name = address::is_host(&named) && named.rsplit('.').next().is_some_and(|t| t.len() >= 2 && t.chars().all(char::is_alphabetic)) && !bare.contains('/');
+        let is_name = address::is_host(&named)
+            && named
+                .rsplit('.')
+                .next()
+                .is_some_and(|t| t.len() >= 2 && t.chars().all(char::is_alphabetic))
+            && !bare.contains('/');
         if is_name && BEFORE.contains(&previous.as_str()) {
             return Some(named);
         }

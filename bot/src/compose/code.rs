@@ -3,12 +3,13 @@
 use super::names::{Names, fill, fill_inside};
 use crate::ask::Usage;
 use crate::code::{EnhancedCode, SmtpCode};
+use crate::knowledge::entry::Party;
 use crate::knowledge::load::{About, Entry, Knowledge};
 use crate::reply::Reply;
 use crate::text::Text;
 
-/// Most meanings that are listed.
-const MOST_ROWS: usize = 10;
+/// Most sources that are listed.
+const MOST_SOURCES: usize = 3;
 
 /// Explains an enhanced code (`5.7.1`), its class (`5.7`), a basic one (`550`) or a provider's own (`TSS04`).
 ///
@@ -23,9 +24,13 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Result<Reply, Usage> {
     if let Some(code) = SmtpCode::parse(last) {
         return Ok(basic(knowledge, code));
     }
-    let subject = last.split_once('.').and_then(|(c, s)| Some((c.parse().ok()?, s.parse().ok()?)));
+    let subject = last
+        .split_once('.')
+        .and_then(|(c, s)| Some((c.parse().ok()?, s.parse().ok()?)));
     if let Some((class, subject)) = subject {
-        let reply = list(knowledge, last, |e| e.about == About::Subject(class, subject));
+        let reply = list(knowledge, last, |e| {
+            e.about == About::Subject(class, subject)
+        });
         if !reply.rows.is_empty() {
             return Ok(reply);
         }
@@ -41,7 +46,9 @@ pub fn explain(knowledge: &Knowledge, text: &str) -> Result<Reply, Usage> {
 }
 
 fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
-    let exact = |e: &Entry| e.about == About::Code(code) || code.twin().is_some_and(|t| e.about == About::Code(t));
+    let exact = |e: &Entry| {
+        e.about == About::Code(code) || code.twin().is_some_and(|t| e.about == About::Code(t))
+    };
     let has_own_file = knowledge.entries.iter().any(exact);
     let about = |e: &Entry| exact(e) || !has_own_file && e.is_about(code);
     let class = match code.class {
@@ -63,7 +70,10 @@ fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
     };
     reply.why.insert(
         0,
-        Text::plain(format!("First digit {class} Second number {}: {subject}.", code.subject)),
+        Text::plain(format!(
+            "First digit {class} Second number {}: {subject}.",
+            code.subject
+        )),
     );
     if reply.rows.is_empty() {
         reply.lead.push(Text::plain(
@@ -74,7 +84,9 @@ fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
 }
 
 fn basic(knowledge: &Knowledge, code: SmtpCode) -> Reply {
-    let mut reply = list(knowledge, &code.0.to_string(), |e| e.about == About::Smtp(code));
+    let mut reply = list(knowledge, &code.0.to_string(), |e| {
+        e.about == About::Smtp(code)
+    });
     let class = match code.class() {
         2 => "Done.",
         4 => "Refused for now: the sending server tries again by itself.",
@@ -89,81 +101,123 @@ fn basic(knowledge: &Knowledge, code: SmtpCode) -> Reply {
 
 /// A provider's own code without a number, such as TSS04.
 fn named(knowledge: &Knowledge, text: &str) -> Reply {
-    let bare = |t: &str| t.trim_matches(['[', ']', '(', ')', ' ']).to_ascii_lowercase();
+    let bare = |t: &str| {
+        t.trim_matches(['[', ']', '(', ')', ' '])
+            .to_ascii_lowercase()
+    };
     let wanted = bare(text);
     list(knowledge, text, |e| {
         wanted.len() >= 3 && e.meaning.words.iter().any(|w| bare(w) == wanted)
     })
 }
 
-/// A meaning as it is listed; entries that say the same share one.
+/// One cause with all the wordings and providers that lead to it.
 struct Row {
+    cause: u32,
+    party: Party,
     title: String,
-    what: String,
-    who: String,
+    first_move: String,
+    who: Vec<String>,
     decides: Vec<String>,
-    /// Any server before single providers, the code by itself before its wordings.
+    /// The code by itself before its wordings, any server before single providers.
     rank: (bool, bool),
-    source: String,
+    entries: usize,
 }
 
 fn list(knowledge: &Knowledge, name: &str, about: impl Fn(&Entry) -> bool) -> Reply {
+    let names = Names::default();
     let mut rows: Vec<Row> = Vec::new();
-    for entry in knowledge.entries.iter().filter(|e| about(e)) {
-        let Some(row) = row(knowledge, entry) else { continue };
-        match rows.iter_mut().find(|r| (&r.title, &r.what, &r.who) == (&row.title, &row.what, &row.who)) {
-            Some(same) => {
-                same.rank = same.rank.min(row.rank);
-                same.decides.extend(row.decides);
-            }
-            None => rows.push(row),
-        }
-    }
-    rows.sort_by_key(|r| r.rank);
-    let more = rows.len().saturating_sub(MOST_ROWS);
-    rows.truncate(MOST_ROWS);
     let mut reply = Reply {
         title: Text::plain(format!("What {name} means")),
         ..Reply::default()
     };
-    for row in rows {
-        let shown = row.decides.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
-        let others = row.decides.len().saturating_sub(3);
-        let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-        reply.rows.push((
-            Text::plain(format!("{}, {shown}{others}", row.who)),
-            Text::default().strong(row.title).and(row.what),
-        ));
-        if !reply.sources.contains(&row.source) && reply.sources.len() < 4 {
-            reply.sources.push(row.source);
+    for entry in knowledge.entries.iter().filter(|e| about(e)) {
+        let Some(row) = row(knowledge, entry) else {
+            continue;
+        };
+        let source = format!("{} (read {})", entry.source, entry.read);
+        if !reply.sources.contains(&source) && reply.sources.len() < MOST_SOURCES {
+            reply.sources.push(source);
+        }
+        match rows
+            .iter_mut()
+            .find(|r| (r.cause, r.party) == (row.cause, row.party))
+        {
+            Some(same) => {
+                // Several meanings of one cause: what they share is what the cause says.
+                if let Some(cause) = knowledge
+                    .causes
+                    .get(row.cause as usize)
+                    .filter(|_| row.title != same.title)
+                {
+                    same.title = fill(&cause.title, &names);
+                    same.first_move = fill(&cause.first_move, &names);
+                }
+                same.rank = same.rank.min(row.rank);
+                same.entries += 1;
+                same.decides.extend(row.decides);
+                same.who.extend(row.who);
+            }
+            None => rows.push(row),
         }
     }
-    if more > 0 {
-        reply.lead.push(Text::plain(format!(
-            "{more} more meanings are known; `bouncedesk knowledge show {name}` lists them all."
-        )));
+    rows.sort_by_key(|r| (r.rank, std::cmp::Reverse(r.entries)));
+    for mut row in rows {
+        row.who.sort();
+        row.who.dedup();
+        row.decides.dedup();
+        let acts = knowledge
+            .party_names
+            .get(&row.party)
+            .map_or_else(String::new, |n| fill_inside(n, &names));
+        reply.rows.push((
+            Text::plain(row.title),
+            Text::plain(format!(
+                "Decided by {} ({}). Who acts: {acts}. {}",
+                first_of(&row.decides),
+                first_of(&row.who),
+                row.first_move
+            )),
+        ));
     }
     reply
+}
+
+/// The first three of a list, and how many more there are.
+fn first_of(words: &[String]) -> String {
+    let shown = words.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    match words.len().saturating_sub(3) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn row(knowledge: &Knowledge, entry: &Entry) -> Option<Row> {
     let names = Names::default();
     let meaning = &entry.meaning;
     let cause = knowledge.causes.get(entry.cause as usize)?;
-    let provider = entry.provider.and_then(|p| knowledge.providers.get(p as usize));
-    let party = meaning.party.unwrap_or(cause.party);
-    let acts = knowledge.party_names.get(&party).map_or_else(String::new, |n| fill_inside(n, &names));
-    let first = fill(meaning.first_move.as_ref().unwrap_or(&cause.first_move), &names);
-    let mut decides: Vec<String> = meaning.words.iter().map(|w| format!("\u{201c}{w}\u{201d}")).collect();
+    let provider = entry
+        .provider
+        .and_then(|p| knowledge.providers.get(p as usize));
+    let mut decides: Vec<String> = meaning
+        .words
+        .iter()
+        .map(|w| format!("\u{201c}{w}\u{201d}"))
+        .collect();
     if meaning.is_default() {
         decides.insert(0, "the code by itself".into());
     }
     Some(Row {
+        cause: entry.cause,
+        party: meaning.party.unwrap_or(cause.party),
         title: fill(meaning.title.as_ref().unwrap_or(&cause.title), &names),
-        what: format!(". Who acts: {acts}. {first}"),
-        who: provider.map_or_else(|| "Any server".to_string(), |p| p.title.clone()),
+        first_move: fill(
+            meaning.first_move.as_ref().unwrap_or(&cause.first_move),
+            &names,
+        ),
+        who: vec![provider.map_or_else(|| "any server".to_string(), |p| p.title.clone())],
         decides,
-        rank: (entry.provider.is_some(), !meaning.is_default()),
-        source: format!("{} (read {})", entry.source, entry.read),
+        rank: (!meaning.is_default(), entry.provider.is_some()),
+        entries: 1,
     })
 }

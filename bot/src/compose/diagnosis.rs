@@ -27,7 +27,12 @@ pub fn why(verdict: &Verdict<'_>) -> String {
 /// The one order that comes first.
 #[must_use]
 pub fn first_move(verdict: &Verdict<'_>) -> String {
-    if let Some(own) = verdict.cause.own_first_move.as_ref().filter(|_| verdict.is_own_address()) {
+    if let Some(own) = verdict
+        .cause
+        .own_first_move
+        .as_ref()
+        .filter(|_| verdict.is_own_address())
+    {
         return fill(own, &verdict.names);
     }
     let own = verdict.entry.and_then(|e| e.meaning.first_move.as_ref());
@@ -41,7 +46,12 @@ pub fn next_moves(verdict: &Verdict<'_>) -> Vec<String> {
         .entry
         .filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());
     if verdict.is_own_address() && verdict.cause.own_first_move.is_some() {
-        return verdict.cause.own_next_moves.iter().map(|m| fill(m, &verdict.names)).collect();
+        return verdict
+            .cause
+            .own_next_moves
+            .iter()
+            .map(|m| fill(m, &verdict.names))
+            .collect();
     }
     let moves = own.map_or(&verdict.cause.next_moves, |e| &e.meaning.next_moves);
     moves.iter().map(|m| fill(m, &verdict.names)).collect()

@@ -86,7 +86,11 @@ fn one(diagnosis: &Diagnosis<'_>) -> Report {
         first_move: first_move(whole),
         next_moves: next_moves(whole),
         resend: whole.resend,
-        headline: if diagnosis.empty { "There is nothing in this text".into() } else { headline(whole) },
+        headline: if diagnosis.empty {
+            "There is nothing in this text".into()
+        } else {
+            headline(whole)
+        },
         why: why(whole),
         evidence: whole.evidence.clone(),
         entry: whole.entry.map(|e| e.name.clone()),

@@ -135,17 +135,16 @@ impl Knowledge {
                 };
                 let better = best.is_none_or(|(best_entry, other, other_hit)| {
                     // A wording inside a longer one says less than the longer one, whatever its place in the folder.
-                    if other_hit.start <= hit.start
-                        && hit.end <= other_hit.end
-                        && other_hit.length > hit.length
-                    {
-                        return false;
-                    }
-                    if hit.start <= other_hit.start
-                        && other_hit.end <= hit.end
-                        && hit.length > other_hit.length
-                    {
-                        return true;
+                    let inside = |a: &Found, b: &Found| {
+                        b.start <= a.start && a.end <= b.end && b.length > a.length
+                    };
+                    if telling(entry) == telling(best_entry) {
+                        if inside(hit, &other_hit) {
+                            return false;
+                        }
+                        if inside(&other_hit, hit) {
+                            return true;
+                        }
                     }
                     // Words that say no more than "refused" give way to words that say why.
                     (telling(entry), tier, hit.length)

@@ -15,6 +15,9 @@ use crate::code::{EnhancedCode, SmtpCode};
 static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.json"));
 static EXAMPLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/examples.json"));
 
+/// `matches` and `not` of one meaning.
+type Examples = (Vec<String>, Vec<String>);
+
 /// Largest knowledge file that is read from a folder, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 
@@ -112,7 +115,7 @@ impl Knowledge {
     #[must_use]
     pub fn embedded_with_faults() -> (Self, Vec<Fault>) {
         let mut files = Files::embedded();
-        let examples: HashMap<String, Vec<(Vec<String>, Vec<String>)>> =
+        let examples: HashMap<String, Vec<Examples>> =
             serde_json::from_slice(EXAMPLES).unwrap_or_default();
         for (name, file) in &mut files.meanings {
             let own = examples.get(name).map_or(&[][..], Vec::as_slice);
@@ -209,6 +212,7 @@ fn one_line(text: &str) -> String {
 
 /// Knowledge files by what they hold, each with its name.
 #[derive(Default, serde::Deserialize)]
+#[serde(default)]
 struct Files {
     causes: CauseFile,
     providers: Vec<(String, Provider)>,

@@ -67,6 +67,8 @@ pub struct Phrases {
     long: FxHashMap<u64, Vec<u32>>,
     /// Shorter pieces, by their first three.
     short: FxHashMap<[u8; SHORT], Vec<u32>>,
+    /// The few that are shorter still; they stand behind a gap.
+    tiny: Vec<u32>,
     /// One bit for each beginning of a piece (by a hash of three bytes): most words of a text begin none.
     begun: Vec<u64>,
     /// For each piece: the phrases that begin with it.
@@ -156,6 +158,8 @@ impl Builder {
                     .push(id);
             } else if let Some(head) = bytes.first_chunk::<SHORT>() {
                 built.short.entry(*head).or_default().push(id);
+            } else {
+                built.tiny.push(id);
             }
         }
         built.pieces = self.pieces;
@@ -173,16 +177,16 @@ impl Phrases {
             let (word, mask) = rest
                 .first_chunk::<SHORT>()
                 .map_or((usize::MAX, 0), |head| bit(*head));
-            if self.begun.get(word).is_none_or(|w| w & mask == 0) {
-                continue;
-            }
+            let begun = self.begun.get(word).is_some_and(|w| w & mask != 0);
             let long = rest
                 .first_chunk::<LONG>()
+                .filter(|_| begun)
                 .and_then(|head| self.long.get(&u64::from_le_bytes(*head)));
             let short = rest
                 .first_chunk::<SHORT>()
+                .filter(|_| begun)
                 .and_then(|head| self.short.get(head));
-            for &id in long.into_iter().chain(short).flatten() {
+            for &id in long.into_iter().chain(short).chain([&self.tiny]).flatten() {
                 let Some(piece) = self.pieces.get(id as usize) else {
                     continue;
                 };
@@ -229,10 +233,13 @@ impl Phrases {
     /// Do the further pieces of `phrase` follow, each within the gap? Returns where the last one ends.
     fn follow(&self, phrase: &Phrase, mut end: u32, hits: &[(u32, u32, u32)]) -> Option<u32> {
         for piece in phrase.pieces.iter().skip(1) {
-            let next = hits.iter().find(|(id, start, _)| {
-                id == piece && *start >= end && (*start - end) as usize <= GAP
-            })?;
-            end = next.2;
+            // Hits come in the order of where they start.
+            let from = hits.partition_point(|(_, start, _)| *start < end);
+            let near = hits
+                .iter()
+                .skip(from)
+                .take_while(|(_, start, _)| (*start - end) as usize <= GAP);
+            end = near.into_iter().find(|(id, _, _)| id == piece)?.2;
         }
         Some(end)
     }

@@ -144,7 +144,7 @@ fn action(value: &str) -> Option<Action> {
     let word: String = value
         .trim()
         .chars()
-        .take_while(|c| c.is_ascii_alphabetic())
+        .take_while(char::is_ascii_alphabetic)
         .collect::<String>()
         .to_ascii_lowercase();
     Some(match word.as_str() {

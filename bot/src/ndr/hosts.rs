@@ -37,8 +37,7 @@ fn is_ip(word: &str) -> bool {
 
 /// A host name with a dot, or an IP address, from a word with punctuation around it.
 fn strict(word: &str) -> Option<String> {
-    let word =
-        word.trim_start_matches(|c: char| matches!(c, '[' | '(' | '<' | '\'' | '"' | '*' | '`'));
+    let word = word.trim_start_matches(['[', '(', '<', '\'', '"', '*', '`']);
     let end = word
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':')))
         .unwrap_or(word.len());
@@ -111,7 +110,7 @@ pub fn speaker(before: &str) -> Option<String> {
                 && name.contains(['.', ':'])
                 && !name.contains('@')
                 // `<mail.example.org #5.1.1>` is the server that wrote the report.
-                && !(word.starts_with('<') && !word.contains('>'))
+                && (!word.starts_with('<') || word.contains('>'))
                 && let Some(host) = strict(name)
                 && (head != "-" || nth == 0 || is_ip(&host))
                 // The address in brackets behind a name is that name's.

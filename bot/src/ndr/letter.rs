@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use mail_parser::{
-    Address, Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders,
-    PartType,
+    Address, Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType,
 };
 
 use super::automatic::{is_auto_reply, is_complaint, read_feedback};
@@ -69,7 +68,8 @@ pub fn is_message(input: &[u8]) -> bool {
         let Some((name, _)) = fields::split(line) else {
             break;
         };
-        if name.contains(' ') {
+        // A header's name touches its colon; a list that a program prints does not.
+        if name.contains(' ') || !line.get(name.len()..).is_some_and(|r| r.starts_with(':')) {
             break;
         }
         headers += 1;
@@ -234,7 +234,7 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 continue;
             }
             ("message", "disposition-notification" | "global-disposition-notification") => {
-                parts.disposition = true
+                parts.disposition = true;
             }
             ("text", "calendar") => {
                 parts.calendar = true;
@@ -271,14 +271,12 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 }
             }
             PartType::Html(html) if parts.html.is_empty() && parts.words.trim().is_empty() => {
-                parts.html.push_str(start(html, MOST_WORDS))
+                parts.html.push_str(start(html, MOST_WORDS));
             }
             PartType::Binary(bytes) | PartType::InlineBinary(bytes)
-                if main == "message" && sub == "rfc822" =>
+                if main == "message" && sub == "rfc822" && parts.headers.is_empty() =>
             {
-                if parts.headers.is_empty() {
-                    parts.headers = head_of(bytes);
-                }
+                parts.headers = head_of(bytes);
             }
             _ => {}
         }

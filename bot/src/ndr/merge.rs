@@ -67,17 +67,13 @@ fn complete(known: &mut Recipient, spoken: Recipient) {
     known.status = known.status.or(status);
     known.remote = known.remote.take().or(remote);
     let fuller = known.smtp.is_none() && known.code.is_none() && (smtp.is_some() || code.is_some());
-    if known.reply.is_none()
-        || fuller
-            && !known
-                .reply
-                .as_deref()
-                .is_some_and(|r| unwrap::innermost(r) != r)
-    {
-        if known.reply.is_none() || smtp.is_some() {
-            known.reply = reply;
-            known.smtp = smtp;
-            known.code = code;
-        }
+    let wraps = known
+        .reply
+        .as_deref()
+        .is_some_and(|r| unwrap::innermost(r) != r);
+    if known.reply.is_none() || fuller && !wraps && smtp.is_some() {
+        known.reply = reply;
+        known.smtp = smtp;
+        known.code = code;
     }
 }

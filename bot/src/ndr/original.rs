@@ -57,12 +57,12 @@ pub fn read_original(headers: &str, original: &mut Original) {
             "from" => {
                 original.from = address::first(&value)
                     .map(Into::into)
-                    .or(original.from.take())
+                    .or(original.from.take());
             }
             "to" if original.to.is_none() => original.to = address::first(&value).map(Into::into),
             "subject" if original.subject.is_none() => original.subject = Some(value),
             "message-id" if original.message_id.is_none() => {
-                original.message_id = Some(value.trim_matches(['<', '>']).into())
+                original.message_id = Some(value.trim_matches(['<', '>']).into());
             }
             "received-spf" if original.received_spf.is_none() => {
                 original.received_spf = value

@@ -269,10 +269,13 @@ fn unquote(line: &str) -> (&str, bool) {
 
 fn is_transcript(line: &str) -> bool {
     line.strip_prefix(">>>").is_some_and(|rest| {
-        let verb = rest
-            .split_whitespace()
-            .next()
-            .unwrap_or_default()
+        // A verb has at most eight letters; a longer first word is none.
+        let rest = rest.trim_start_matches(' ');
+        let verb: String = rest
+            .chars()
+            .take(9)
+            .take_while(|c| !c.is_whitespace())
+            .collect::<String>()
             .to_ascii_uppercase();
         matches!(
             verb.as_str(),
@@ -345,20 +348,37 @@ fn without_links(line: &str) -> Cow<'_, str> {
 }
 
 fn markdown_link(from: &str) -> Option<(&str, &str)> {
-    let inner = from.strip_prefix('[')?;
+    let inner = near(from).strip_prefix('[')?;
     let (label, after) = inner.split_once("](")?;
     let (target, after) = after.split_once(')')?;
     let plain = label.len() < 200 && !label.contains(['[', '\n']);
     let link = target.starts_with("mailto:") || target.starts_with("http");
-    (plain && link).then_some((label, after))
+    (plain && link).then(|| {
+        (
+            label,
+            from.get(near(from).len() - after.len()..)
+                .unwrap_or_default(),
+        )
+    })
+}
+
+/// Links are short: only so much of a line is looked at for the end of one.
+fn near(text: &str) -> &str {
+    let mut end = text.len().min(600);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
 }
 
 /// `<mailto:a@b|label>` becomes the address; a `<mailto:a@b>` right behind the same address becomes nothing.
 fn chat_link<'t>(from: &'t str, before: &str) -> Option<(String, &'t str)> {
-    let inner = from
+    let short = near(from);
+    let inner = short
         .strip_prefix("<mailto:")
-        .or_else(|| from.strip_prefix("<http"))?;
+        .or_else(|| short.strip_prefix("<http"))?;
     let (target, after) = inner.split_once('>')?;
+    let after = from.get(short.len() - after.len()..)?;
     let label = target.split('|').next_back().unwrap_or_default();
     if from.starts_with("<mailto:") {
         let address = target.split(['|', '?']).next().unwrap_or_default();

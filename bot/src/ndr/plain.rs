@@ -163,15 +163,14 @@ fn read_lines(lines: &[Line<'_>], words_only: bool) -> Ndr {
                     continue;
                 }
                 _ if text.trim().is_empty() && index < 2 => continue,
-                _ if text.starts_with([' ', '\t']) && index > 0 && !text.trim().is_empty() => {
+                _ if text.starts_with([' ', '\t']) && index > 0 && !text.trim().is_empty()
                     // A folded header, or the indented start of a report.
-                    if lines
+                    && lines
                         .get(index - 1)
                         .is_some_and(|l| fields::is_header(l.text))
-                        && walk.ndr.subject.is_some()
-                    {
-                        continue;
-                    }
+                        && walk.ndr.subject.is_some() =>
+                {
+                    continue;
                 }
                 _ => {}
             }
@@ -183,7 +182,6 @@ fn read_lines(lines: &[Line<'_>], words_only: bool) -> Ndr {
 }
 
 impl Walk {
-
     fn finish(mut self) -> Ndr {
         let status = dsn::parse(&self.fields);
         self.ndr.generating = self.ndr.generating.take().or(status.reporting);
@@ -298,7 +296,6 @@ impl Walk {
         };
         quoted && sentence.split_whitespace().count() >= 3
     }
-
 }
 
 fn floor(text: &str, at: usize) -> usize {

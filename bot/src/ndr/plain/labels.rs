@@ -78,6 +78,7 @@ pub(super) fn is_sender_line(lower: &str) -> bool {
         "od:",
         "från:",
         "fra:",
+        "senderaddress",
         "sender address",
         "absender",
         "reply-to:",

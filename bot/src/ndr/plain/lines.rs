@@ -123,7 +123,7 @@ impl Walk {
         self.in_returned = false;
         // A subject in the middle of a text is somebody else's.
         self.ndr.framed |= marks.opening.is_some()
-            || marks.sign && !(begins(trimmed, "subject:") && !self.words.trim().is_empty());
+            || marks.sign && (!begins(trimmed, "subject:") || self.words.trim().is_empty());
         self.ndr.machine |= marks
             .opening
             .is_some_and(|o| !matches!(o, Opening::Exchange | Opening::Google | Opening::Yahoo));
@@ -186,7 +186,7 @@ impl Walk {
             match rest.split_whitespace().next() {
                 Some(word) => {
                     self.ndr.generating =
-                        self.ndr.generating.take().or_else(|| hosts::of_field(word))
+                        self.ndr.generating.take().or_else(|| hosts::of_field(word));
                 }
                 None => self.expect_host = self.ndr.generating.is_none(),
             }

@@ -1,6 +1,9 @@
 //! Which recipients a line names, and how surely.
 
-use super::labels::{before_spaced_colon, ends_with_address, in_transcript, is_recipient_label, is_sender_line, speaks_of_help};
+use super::labels::{
+    before_spaced_colon, ends_with_address, in_transcript, is_recipient_label, is_sender_line,
+    speaks_of_help,
+};
 use super::{Named, Strength, Walk};
 use crate::ndr::address::{self, alone, before_colon};
 use crate::ndr::frames::Marks;
@@ -20,7 +23,7 @@ impl Walk {
             return;
         }
         let lower = &line.to_lowercase();
-        if is_sender_line(lower) {
+        if is_sender_line(lower) || lower.contains("set sender") {
             self.senders.extend(address::first(line).map(Into::into));
             return;
         }

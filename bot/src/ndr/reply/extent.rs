@@ -122,8 +122,7 @@ fn stops_reply(line: &str, smtp: Option<SmtpCode>) -> bool {
     {
         return true;
     }
-    if fields::is_label(line) || fields::is_field(line) || address::leads(line)
-    {
+    if fields::is_label(line) || fields::is_field(line) || address::leads(line) {
         return true;
     }
     // A log line starts anew with its time.

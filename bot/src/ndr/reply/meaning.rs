@@ -66,11 +66,22 @@ pub(super) fn after_product(text: &str, at: usize) -> bool {
     PRODUCTS.contains(&word.as_str()) || is_rfc(&word) || before.eq_ignore_ascii_case("rfc")
 }
 
+/// So much of a line before a number tells what it is, in bytes.
+const LOOK_BACK: usize = 160;
+
+/// The line before `at`, or its last part.
+fn line_before(text: &str, at: usize) -> &str {
+    let mut start = at.saturating_sub(LOOK_BACK);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let head = text.get(start..at).unwrap_or_default();
+    head.rsplit('\n').next().unwrap_or_default()
+}
+
 /// The word before `at` on the same line, without the blanks and punctuation between.
 fn word_before(text: &str, at: usize) -> &str {
-    let head = text.get(..at).unwrap_or_default();
-    let line = head.rsplit('\n').next().unwrap_or_default();
-    let line = line.trim_end_matches([
+    let line = line_before(text, at).trim_end_matches([
         ' ', '\t', '#', '(', '[', '<', '\'', '"', '`', ':', ';', '=', '>', '-', '*', '\u{2018}',
         '\u{201c}', '\u{201e}', '\u{2019}',
     ]);
@@ -88,11 +99,7 @@ pub(super) fn bare_code_is_meant(text: &str, at: usize, code: EnhancedCode) -> b
     if after_product(text, at) {
         return false;
     }
-    let line_start = text
-        .get(..at)
-        .and_then(|t| t.rfind('\n'))
-        .map_or(0, |i| i + 1);
-    let before = text.get(line_start..at).unwrap_or_default();
+    let before = line_before(text, at);
     if code.class == 2 {
         // 2.x.y is a version or a date far more often than a status; it counts only where a status is announced.
         let word = word_before(text, at).to_ascii_lowercase();
@@ -149,11 +156,7 @@ pub(super) fn basic_code_is_meant(text: &str, at: usize, smtp: SmtpCode) -> bool
     if UNITS.contains(&next.trim_end_matches(['.', ',', '!', '?'])) {
         return false;
     }
-    let line_start = text
-        .get(..at)
-        .and_then(|t| t.rfind('\n'))
-        .map_or(0, |i| i + 1);
-    let before = text.get(line_start..at).unwrap_or_default();
+    let before = line_before(text, at);
     let tail = before.trim_end_matches([' ', '\t']);
     let strong = tail.is_empty()
         || tail.ends_with([
