@@ -81,6 +81,8 @@ impl<'k> Judge<'_, 'k> {
         let mut verdict = self.by_entry(other.entry, kind, Ground::Prose, Sureness::Certain);
         verdict.recipient = ndr.recipients.first().cloned().unwrap_or_default();
         if kind == Kind::Failed {
+            verdict.code = verdict.recipient.deciding_code();
+            verdict.smtp = verdict.recipient.smtp;
             verdict.permanent = Some(true);
         } else if has_reply {
             verdict.recipient = Recipient::default();

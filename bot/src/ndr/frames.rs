@@ -97,7 +97,8 @@ pub enum Opening {
 }
 
 /// Words that show that a report is being read, without opening one.
-const SIGNS: [&str; 49] = [
+const SIGNS: [&str; 50] = [
+    "did not reach the following recipient",
     "undeliverable:",
     "unzustellbar:",
     "non remis :",

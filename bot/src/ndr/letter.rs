@@ -364,6 +364,9 @@ impl Parts {
             ndr.doubts.clear();
         }
         head(&mut ndr, message);
+        if ndr.framed && ndr.form == Form::Text {
+            ndr.form = Form::Report;
+        }
         read_original(&self.headers, &mut ndr.original);
         ndr.surplus += status.surplus;
         if let Some(reporting) = status.reporting {

@@ -213,6 +213,12 @@ impl Walk {
                     .get_or_init(|| rejected_by(&self.words))
                     .clone()
             })
+            .or_else(|| {
+                after
+                    .starts_with("};{")
+                    .then(|| hosts::inside(after))
+                    .flatten()
+            })
             .or_else(|| hosts::inside(text))
             .or_else(|| hosts::inside(after))
             .or_else(|| {
