@@ -35,11 +35,11 @@ bench FOLDER=raw:
     cargo run --release --quiet -- bench {{quote(FOLDER)}}
 
 # Throw broken and made-up mail at the reader and at the whole route
-fuzz ITERATIONS="1000000":
+fuzz ITERATIONS="300000":
     BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p fuzz -- --nocapture
 
 # The long proofs, whole: CI runs a tenth of them
-prove: (fuzz "10000000")
+prove: (fuzz "5000000")
 
 # Licences, advisories, bans and sources of what we build on (needs cargo-deny and the advisory database)
 deny:

@@ -1,0 +1,1 @@
+//! Nothing but fuzz targets lives here; see tests/fuzz.rs.
