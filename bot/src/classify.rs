@@ -9,9 +9,9 @@ mod prose;
 use std::cell::OnceCell;
 
 use crate::code::{EnhancedCode, SmtpCode};
-use crate::compose::names::Names;
 use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
 use crate::knowledge::load::{Entry, Knowledge};
+use crate::names::Names;
 use crate::ndr::{Form, Ndr, Recipient};
 use judge::Judge;
 use naming::names;

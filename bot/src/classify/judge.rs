@@ -5,10 +5,10 @@ use std::cell::OnceCell;
 use super::prose::{Prose, shorten};
 use super::{Ground, Verdict};
 use crate::code::SmtpCode;
-use crate::compose::names::Names;
 use crate::knowledge::entry::{Cause, Kind, Party, Resend, Sureness};
 use crate::knowledge::find::{Decision, Tier};
 use crate::knowledge::load::{Entry, Knowledge};
+use crate::names::Names;
 use crate::ndr::{Action, Ndr, Recipient, frames};
 
 pub(super) struct Judge<'a, 'k> {

@@ -1,6 +1,6 @@
 //! Whose names an answer may use: domains, servers and addresses that the report itself prints.
 
-use crate::compose::names::Names;
+use crate::names::Names;
 use crate::ndr::{Ndr, Recipient, address};
 
 pub(super) fn names(ndr: &Ndr, recipient: &Recipient, evidence: &str, cause: &str) -> Names {

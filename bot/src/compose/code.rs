@@ -1,10 +1,10 @@
 //! What a status code means, by whom, and which words decide.
 
-use super::names::{Names, fill, fill_inside};
 use crate::ask::Usage;
 use crate::code::{EnhancedCode, SmtpCode};
 use crate::knowledge::entry::Party;
 use crate::knowledge::load::{About, Entry, Knowledge};
+use crate::names::{Names, fill, fill_inside};
 use crate::reply::Reply;
 use crate::text::Text;
 

@@ -1,9 +1,9 @@
 //! What a diagnosis says, in whole sentences, in the order in which a technician needs them.
 
-use super::names::{Names, fill, fill_inside};
 use crate::classify::{Diagnosis, Ground, Ours, Verdict};
 use crate::knowledge::entry::{Kind, Party, Resend, Sureness};
 use crate::knowledge::load::Knowledge;
+use crate::names::{Names, fill, fill_inside};
 use crate::reply::{RecipientGroup, Reply, Tone};
 use crate::text::Text;
 

@@ -1,7 +1,7 @@
 //! The answer to a question asked in words.
 
-use super::names::{Names, fill};
 use crate::knowledge::entry::Faq;
+use crate::names::{Names, fill};
 use crate::reply::Reply;
 use crate::text::Text;
 

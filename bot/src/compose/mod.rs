@@ -4,5 +4,4 @@ pub mod code;
 pub mod diagnosis;
 pub mod faq;
 pub mod help;
-pub mod names;
 pub mod report;

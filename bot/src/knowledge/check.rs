@@ -314,7 +314,7 @@ fn moves_are_orders(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
 
 /// Length in characters once placeholders hold their fallback words.
 fn filled_length(text: &str) -> usize {
-    crate::compose::names::fill(text, &crate::compose::names::Names::default())
+    crate::names::fill(text, &crate::names::Names::default())
         .chars()
         .count()
 }
@@ -345,7 +345,7 @@ fn no_unfinished_text(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
 
 fn placeholders_are_known(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for (file, key, text) in texts(knowledge) {
-        let filled = crate::compose::names::fill(text, &crate::compose::names::Names::default());
+        let filled = crate::names::fill(text, &crate::names::Names::default());
         if filled.contains("{their")
             || filled.contains("{our")
             || filled.contains("{remote")

@@ -20,7 +20,7 @@ pub mod unwrap;
 
 use crate::code::{EnhancedCode, SmtpCode};
 
-/// Most bytes of one input that are read; the rest is left out with a doubt. Memory stays below about eight times this.
+/// Most bytes of one input that are read; the rest is left out with a doubt. What is read of it as text is bounded by `MOST_TEXT`.
 pub const LARGEST_INPUT: usize = 25 * 1024 * 1024;
 
 /// Most recipients that are kept of one report; the rest is counted in a doubt.
