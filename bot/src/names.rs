@@ -36,6 +36,10 @@ pub fn fill(text: &str, names: &Names) -> String {
         };
         let (token, after) = from.split_at(close + 1);
         match value(token, names) {
+            // Inside a host name or an address plain words make no sense.
+            Some(word) if word.contains(' ') && out.ends_with(['.', '@']) => {
+                out.push_str("<your domain>")
+            }
             Some(word) if starts_sentence(&out) => capitalize(&mut out, &word),
             Some(word) => out.push_str(&word),
             None => out.push_str(token),
@@ -99,5 +103,9 @@ mod tests {
             "The sender's domain is listed."
         );
         assert_eq!(fill("{nobody} {", &names), "{nobody} {");
+        assert_eq!(
+            fill("at _dmarc.{our_domain}", &names),
+            "at _dmarc.<your domain>"
+        );
     }
 }

@@ -11,7 +11,7 @@ pub fn answer(question: &Faq) -> Reply {
     let plain = |text: &String| Text::plain(fill(text, &Names::default()));
     Reply {
         title: Text::plain(&question.question),
-        why: vec![plain(&question.answer)],
+        lead: vec![plain(&question.answer)],
         first_move: plain(&question.first_move),
         steps: question.next_moves.iter().map(plain).collect(),
         sources: vec![format!("{} (read {})", question.source, question.read)],
