@@ -9,7 +9,7 @@ use crate::knowledge::entry::{Cause, Kind, Party, Resend, Sureness};
 use crate::knowledge::find::{Decision, Tier};
 use crate::knowledge::load::{Entry, Knowledge};
 use crate::names::Names;
-use crate::ndr::{Action, Ndr, Recipient, frames};
+use crate::ndr::{Action, Form, Ndr, Recipient, frames};
 
 pub(super) struct Judge<'a, 'k> {
     pub(super) ndr: &'a Ndr,
@@ -152,7 +152,8 @@ impl<'k> Judge<'_, 'k> {
             };
             let evidence = std::mem::take(&mut verdict.evidence);
             // A reason that is printed but not understood leaves the answer open.
-            let sure = if kind == Kind::Delayed && text.split_whitespace().count() > 3 {
+            let announced = self.ndr.form == Form::DeliveryStatus || recipient.action.is_none();
+            let sure = if kind == Kind::Delayed && (!text.is_empty() || !announced) {
                 Sureness::Likely
             } else {
                 Sureness::Certain
@@ -161,6 +162,16 @@ impl<'k> Judge<'_, 'k> {
             verdict.evidence = evidence;
         } else if kind == Kind::Delivered && recipient.action.is_some() {
             verdict.confidence = Sureness::Certain;
+        }
+        if is_local_alias(recipient)
+            && matches!(
+                verdict.cause.slug.as_str(),
+                "domain_not_found" | "recipient_not_found"
+            )
+        {
+            // `(expanded from <root>)`: the alias stands on the reporting server, and its admin wrote the address.
+            verdict.party = Party::SenderAdmin;
+            verdict.then = Party::None;
         }
         let by_entry = verdict.entry.and_then(|e| e.meaning.permanent);
         verdict.permanent = Some(by_entry.unwrap_or(kind == Kind::Failed));
@@ -275,6 +286,14 @@ impl<'k> Judge<'_, 'k> {
             doubts.push(format!("Ignore the sentence \u{201c}{line}\u{201d}: it is picked from the code or written by a company; the server's own reply says otherwise."));
         }
     }
+}
+
+/// Was the address made out of a local name, such as `root`?
+fn is_local_alias(recipient: &Recipient) -> bool {
+    recipient
+        .original
+        .as_ref()
+        .is_some_and(|o| !o.contains('@'))
 }
 
 /// The ways in which a server was not reached; a sentence about one agrees with a reply about another.

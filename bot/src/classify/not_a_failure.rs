@@ -48,8 +48,7 @@ impl<'k> Judge<'_, 'k> {
         // A forged report may well hold a code; its own words give it away.
         // So do a person's own words above one: mail that was never sent.
         let never_sent = other.entry.meaning.cause == "backscatter";
-        let forged = other.entry.meaning.outranks_replies
-            && (ndr.form != Form::DeliveryStatus || never_sent);
+        let forged = other.entry.meaning.outranks_replies;
         if has_reply && !ndr.only_quoted && !forged {
             return None;
         }

@@ -59,6 +59,9 @@ fn strict(word: &str) -> Option<String> {
     (plausible || is_ip(word)).then(|| word.to_string())
 }
 
+/// So far before a reply its speaker is named, in bytes.
+const LOOK_BACK: usize = 320;
+
 /// Words right before the name of the server that spoke, in lower case.
 const BEFORE: [&str; 24] = [
     "host",
@@ -91,7 +94,7 @@ const BEFORE: [&str; 24] = [
 #[must_use]
 pub fn speaker(before: &str) -> Option<String> {
     let mut best: Option<String> = None;
-    let start = before.len().saturating_sub(600);
+    let start = before.len().saturating_sub(LOOK_BACK);
     let start = (start..=before.len())
         .find(|i| before.is_char_boundary(*i))
         .unwrap_or(0);

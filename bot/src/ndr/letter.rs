@@ -10,7 +10,7 @@ use mail_parser::{
 use super::automatic::{is_auto_reply, is_complaint, read_feedback};
 use super::merge::merge;
 use super::original::read_original;
-use super::{Form, Ndr, address, dsn, fields, html, paste, plain};
+use super::{Form, Ndr, address, charset, dsn, fields, html, plain};
 
 /// Reads what is needed: MIME fields, three headers in full, the others as they stand.
 static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
@@ -115,7 +115,7 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     };
     let input = without_mbox_line(input);
     if nests_too_deep(input) {
-        let mut reports = plain::read(start(&paste::decode(input), MOST_WORDS));
+        let mut reports = plain::read(start(&charset::decode(input), MOST_WORDS));
         for report in &mut reports {
             report.doubts.push(
                 "Messages are nested too deep in this one; only its first part was read, as text."
@@ -125,7 +125,7 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
         return reports;
     }
     let Some(message) = PARSER.parse(input) else {
-        return plain::read(&paste::decode(input));
+        return plain::read(&charset::decode(input));
     };
     let mut parts = Parts::default();
     collect(&message, input, &mut parts);
@@ -306,22 +306,19 @@ fn text_of(part: &MessagePart<'_>, input: &[u8]) -> String {
     match &part.body {
         PartType::Text(text) | PartType::Html(text) => text.to_string(),
         PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
-            paste::decode(bytes).into_owned()
+            charset::decode(bytes).into_owned()
         }
-        PartType::Message(inner) => paste::decode(inner_bytes(part, inner, input)).into_owned(),
+        PartType::Message(inner) => charset::decode(inner_bytes(part, inner, input)).into_owned(),
         PartType::Multipart(_) => String::new(),
     }
 }
 
 /// The header block of a raw message, as text.
 fn head_of(raw: &[u8]) -> String {
-    let end = raw
-        .windows(2)
-        .position(|w| w == b"\n\n")
-        .or_else(|| raw.windows(4).position(|w| w == b"\r\n\r\n"))
-        .unwrap_or(raw.len())
-        .min(64 * 1024);
-    paste::decode(raw.get(..end).unwrap_or_default()).into_owned()
+    let raw = raw.get(..raw.len().min(64 * 1024)).unwrap_or_default();
+    let blank = |line_end: &[u8]| memchr::memmem::find(raw, line_end).unwrap_or(raw.len());
+    let end = blank(b"\n\n").min(blank(b"\r\n\r\n"));
+    charset::decode(raw.get(..end).unwrap_or_default()).into_owned()
 }
 
 impl Parts {
@@ -336,7 +333,7 @@ impl Parts {
             let body = raw
                 .get(message.root_part().offset_body as usize..)
                 .unwrap_or_default();
-            paste::decode(body.get(..body.len().min(MOST_WORDS)).unwrap_or_default()).into_owned()
+            charset::decode(body.get(..body.len().min(MOST_WORDS)).unwrap_or_default()).into_owned()
         } else {
             String::new()
         };

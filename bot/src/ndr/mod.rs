@@ -2,6 +2,7 @@
 
 pub mod address;
 pub(crate) mod automatic;
+pub mod charset;
 pub mod dsn;
 pub mod fields;
 pub mod frames;
@@ -165,7 +166,7 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
         letter::read(input, 0)
     } else {
         let (head, rest) = input.split_at(input.len().min(MOST_TEXT));
-        let mut reports = plain::read(&paste::decode(head));
+        let mut reports = plain::read(&charset::decode(head));
         if let (false, Some(first)) = (rest.is_empty(), reports.first_mut()) {
             first
                 .doubts

@@ -32,7 +32,7 @@ pub fn find(text: &str) -> Vec<Reply> {
     while at < bytes.len() {
         let Some(step) = bytes
             .get(at..)
-            .and_then(|rest| rest.iter().position(|b| matches!(b, b'2' | b'4' | b'5')))
+            .and_then(|rest| memchr::memchr3(b'2', b'4', b'5', rest))
         else {
             break;
         };

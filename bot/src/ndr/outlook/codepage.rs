@@ -2,7 +2,7 @@
 
 use encoding_rs::Encoding;
 
-use crate::ndr::paste;
+use crate::ndr::charset;
 
 /// The character set of a code page; `None` for ASCII and unknown ones, whose text is better guessed.
 #[must_use]
@@ -91,10 +91,10 @@ pub fn at_home(page: i32) -> i32 {
 pub fn decode(bytes: &[u8], charset: Option<&'static Encoding>) -> String {
     match charset {
         Some(charset) if charset.is_single_byte() && std::str::from_utf8(bytes).is_ok() => {
-            paste::decode(bytes).into_owned()
+            charset::decode(bytes).into_owned()
         }
         Some(charset) if charset != encoding_rs::UTF_8 => charset.decode(bytes).0.into_owned(),
-        _ => paste::decode(bytes).into_owned(),
+        _ => charset::decode(bytes).into_owned(),
     }
 }
 

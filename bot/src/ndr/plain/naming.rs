@@ -111,7 +111,13 @@ impl Walk {
             return;
         };
         let rest = line.get(at..).unwrap_or_default();
-        let Some(found) = address::first(rest) else {
+        // A local alias, `<root>`, has no domain.
+        let local = || {
+            let name = rest.split_once('<')?.1.split_once('>')?.0;
+            let plain = !name.is_empty() && name.len() <= 64;
+            (plain && !name.contains(char::is_whitespace)).then_some(name)
+        };
+        let Some(found) = address::first(rest).or_else(local) else {
             return;
         };
         match self
@@ -121,7 +127,8 @@ impl Walk {
             .find(|n| n.strength == Strength::Block)
         {
             Some(last) => last.recipient.original = Some(found.to_string()),
-            None => self.name(found, Strength::Sentence, self.words.len()),
+            None if found.contains('@') => self.name(found, Strength::Sentence, self.words.len()),
+            None => {}
         }
     }
 }
