@@ -38,7 +38,7 @@ pub fn fill(text: &str, names: &Names) -> String {
         match value(token, names) {
             // Inside a host name or an address plain words make no sense.
             Some(word) if word.contains(' ') && out.ends_with(['.', '@']) => {
-                out.push_str("<your domain>")
+                out.push_str("<your domain>");
             }
             Some(word) if starts_sentence(&out) => capitalize(&mut out, &word),
             Some(word) => out.push_str(&word),
