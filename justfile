@@ -39,7 +39,8 @@ fuzz ITERATIONS="300000":
     BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p fuzz -- --nocapture
 
 # The long proofs, whole: CI runs a tenth of them
-prove: (fuzz "5000000")
+prove:
+    BOLERO_RANDOM_SEED=`date +%s` BOUNCEDESK_FUZZ=5000000 cargo test --release -p fuzz -- --nocapture
 
 # Licences, advisories, bans and sources of what we build on (needs cargo-deny and the advisory database)
 deny:
