@@ -38,7 +38,7 @@ bench FOLDER=raw:
 fuzz ITERATIONS="300000":
     BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p fuzz -- --nocapture
 
-# The long proofs, whole: CI runs a tenth of them
+# The long proofs, whole (ten million executions, a fresh seed); CI runs a fiftieth of them
 prove:
     BOLERO_RANDOM_SEED=`date +%s` BOUNCEDESK_FUZZ=5000000 cargo test --release -p fuzz -- --nocapture
 

@@ -23,7 +23,7 @@ impl<'k> Prose<'k> {
     pub(super) fn read(ndr: &Ndr, knowledge: &'k Knowledge) -> Self {
         let prose = ndr
             .prose
-            .get(..floor(&ndr.prose, MOST_PROSE))
+            .get(..ndr.prose.floor_char_boundary(MOST_PROSE))
             .unwrap_or_default();
         let mut text = String::with_capacity(prose.len() + 80);
         if let Some(subject) = &ndr.subject
@@ -70,14 +70,6 @@ fn line_around(text: &str, start: usize, last: usize) -> String {
         .and_then(|t| t.find('\n'))
         .map_or(text.len(), |i| last + i);
     shorten(text.get(from..to).unwrap_or_default())
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 pub(super) fn shorten(text: &str) -> String {

@@ -284,11 +284,8 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
 }
 
 fn start(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(most))
+        .unwrap_or_default()
 }
 
 /// The bytes of an attached message: as they stand, or decoded where the part was encoded for transfer.

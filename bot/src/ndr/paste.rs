@@ -314,11 +314,8 @@ fn markdown_link(from: &str) -> Option<(&str, &str)> {
 
 /// Links are short: only so much of a line is looked at for the end of one.
 fn near(text: &str) -> &str {
-    let mut end = text.len().min(600);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(600))
+        .unwrap_or_default()
 }
 
 /// `<mailto:a@b|label>` becomes the address; a `<mailto:a@b>` right behind the same address becomes nothing.

@@ -283,7 +283,11 @@ impl Walk {
     fn in_quotes(&self, reply: &Reply) -> bool {
         let before = self
             .words
-            .get(floor(&self.words, reply.start.saturating_sub(300))..reply.start)
+            .get(
+                self.words
+                    .floor_char_boundary(reply.start.saturating_sub(300))
+                    ..reply.start,
+            )
             .unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         let (quoted, sentence) = match line
@@ -296,14 +300,6 @@ impl Walk {
         };
         quoted && sentence.split_whitespace().count() >= 3
     }
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// A number alone (`responseCode: 550`) is no reply where the same number stands before words as well.

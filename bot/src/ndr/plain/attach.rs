@@ -1,7 +1,7 @@
 //! Which reply belongs to which recipient: the recipients that stand before it, each with the server that spoke.
 
 use super::labels::{is_daemon, is_machine_made};
-use super::{Named, Strength, Walk, floor};
+use super::{Named, Strength, Walk};
 use crate::ndr::merge::same_address;
 use crate::ndr::reply::Reply;
 use crate::ndr::{Recipient, address, hosts};
@@ -154,7 +154,7 @@ impl Walk {
         let said = rest.split("};").next()?.trim_end_matches(['}', ']']);
         let mut heard = Recipient::default();
         heard.take_reply(said);
-        heard.remote = hosts::inside(rest.get(..floor(rest, 600))?);
+        heard.remote = hosts::inside(rest.get(..rest.floor_char_boundary(600))?);
         said.contains(' ').then_some(heard)
     }
 
@@ -205,7 +205,9 @@ impl Walk {
         let before = self.words.get(from..reply.start).unwrap_or_default();
         let text = self.words.get(reply.start..reply.end).unwrap_or_default();
         let rest = self.words.get(reply.end..).unwrap_or_default();
-        let after = rest.get(..floor(rest, 300)).unwrap_or_default();
+        let after = rest
+            .get(..rest.floor_char_boundary(300))
+            .unwrap_or_default();
         hosts::speaker(before)
             .filter(|host| Some(host) != self.ndr.generating.as_ref())
             .or_else(|| {
@@ -223,8 +225,11 @@ impl Walk {
             .or_else(|| hosts::inside(after))
             .or_else(|| {
                 hosts::talking_to(
-                    self.words
-                        .get(floor(&self.words, reply.start.saturating_sub(600))..reply.start)?,
+                    self.words.get(
+                        self.words
+                            .floor_char_boundary(reply.start.saturating_sub(600))
+                            ..reply.start,
+                    )?,
                 )
             })
     }

@@ -6,7 +6,7 @@ use crate::ndr::{address, fields};
 
 /// Where the reply that starts at `start` ends: at a blank line, the closing quotation mark or bracket, another reply, a field, a recipient.
 pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCode>) -> usize {
-    let limit = floor(text, text.len().min(start + LONGEST));
+    let limit = text.floor_char_boundary(text.len().min(start + LONGEST));
     let body = text.get(after..limit).unwrap_or_default();
     let opening = text.get(..start).and_then(|t| t.chars().next_back());
     let mut end = limit;
@@ -61,13 +61,6 @@ pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCo
         reply.trim_end_matches('>')
     };
     start + reply.len().max(after - start)
-}
-
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Where a reply that was opened by a quotation mark or bracket is closed.

@@ -71,10 +71,7 @@ const LOOK_BACK: usize = 160;
 
 /// The line before `at`, or its last part.
 fn line_before(text: &str, at: usize) -> &str {
-    let mut start = at.saturating_sub(LOOK_BACK);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = text.ceil_char_boundary(at.saturating_sub(LOOK_BACK));
     let head = text.get(start..at).unwrap_or_default();
     head.rsplit('\n').next().unwrap_or_default()
 }
