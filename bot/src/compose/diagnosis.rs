@@ -68,6 +68,7 @@ pub fn reply(diagnoses: &[Diagnosis<'_>], knowledge: &Knowledge) -> Option<Reply
         return Some(Reply {
             title: Text::plain("There is nothing in this text"),
             first_move: Text::plain("Paste the whole bounce, or give the saved .eml or .msg file."),
+            why: top.doubts.iter().map(Text::plain).collect(),
             ..Reply::default()
         });
     }

@@ -41,6 +41,18 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
         .0
 }
 
+/// Is this no text in any character set: one byte in twenty of its start is a control character that texts do not have?
+#[must_use]
+pub fn is_binary(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(4096)).unwrap_or_default();
+    let odd = |b: &&u8| b.is_ascii_control() && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
+    let marked = encoding_rs::Encoding::for_bom(head).is_some();
+    head.len() >= 64
+        && !marked
+        && !looks_utf16(head)
+        && head.iter().filter(odd).count() * 20 > head.len()
+}
+
 /// Every second byte of the start is zero: UTF-16 without its mark, as some tools save it.
 fn looks_utf16(bytes: &[u8]) -> bool {
     let head = bytes.get(..64.min(bytes.len())).unwrap_or_default();
@@ -69,4 +81,33 @@ fn valid_share(bytes: &[u8]) -> bool {
         .count();
     let wide = lossy.chars().filter(|c| !c.is_ascii()).count();
     broken * 3 <= wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_binary_data_from_text() {
+        let noise: Vec<u8> = (0..4096u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        assert!(is_binary(&noise));
+        assert!(!is_binary(
+            "550 5.1.1 Benutzer unbekannt für bob@example.org\r\n"
+                .repeat(9)
+                .as_bytes()
+        ));
+        assert!(!is_binary(
+            &[0xff, 0xfe]
+                .into_iter()
+                .chain(
+                    "550 no"
+                        .repeat(30)
+                        .encode_utf16()
+                        .flat_map(u16::to_le_bytes)
+                )
+                .collect::<Vec<u8>>()
+        ));
+    }
 }

@@ -164,6 +164,11 @@ pub fn read(input: &[u8]) -> Vec<Ndr> {
         outlook::read(input)
     } else if letter::is_message(input) {
         letter::read(input, 0)
+    } else if charset::is_binary(input) {
+        vec![Ndr {
+            doubts: vec!["This is binary data, neither a message nor a text.".into()],
+            ..Ndr::default()
+        }]
     } else {
         let (head, rest) = input.split_at(input.len().min(MOST_TEXT));
         let mut reports = plain::read(&charset::decode(head));
