@@ -12,6 +12,8 @@ pub mod knowledge;
 
 pub mod classify;
 
+pub mod dns;
+
 pub mod compose;
 pub mod names;
 

@@ -1,0 +1,312 @@
+//! Puts questions to name servers (the only file that names hickory) and hands files to `fetch`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::StreamExt;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ProtocolConfig, ResolverOpts};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, DnsHandle, NetError};
+use hickory_resolver::proto::op::{
+    DnsRequest, DnsRequestOptions, DnsResponse, Query, ResponseCode,
+};
+use hickory_resolver::proto::rr::rdata::opt::{EdnsCode, EdnsOption};
+use hickory_resolver::proto::rr::{Name, RData, RecordType};
+use hickory_resolver::{NameServerPool, PoolContext, TlsConfig};
+
+use super::zone::{Answer, Failure, Fetch, Kind, Outcome, Question, Record};
+
+/// How name servers are spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// UDP, and TCP where an answer is too large.
+    #[default]
+    Udp,
+    Tcp,
+    /// RFC 7858. The server's name is what its certificate must bear.
+    Tls,
+    /// RFC 8484, at `/dns-query`.
+    Https,
+}
+
+/// Which name servers are asked, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Servers {
+    /// Empty: those of the system.
+    pub addresses: Vec<SocketAddr>,
+    pub transport: Transport,
+    /// The name in the servers' certificate, for TLS and HTTPS.
+    pub name: Option<String>,
+    /// How long one question may take, with repeats.
+    pub timeout: Duration,
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self {
+            addresses: Vec::new(),
+            transport: Transport::default(),
+            name: None,
+            timeout: Duration::from_millis(2_500),
+        }
+    }
+}
+
+/// Why no resolver can be built.
+#[derive(Debug, thiserror::Error)]
+pub enum NoResolver {
+    #[error(
+        "the system's name servers could not be read; name one with --name-server, e.g. --name-server 192.0.2.53"
+    )]
+    System,
+    #[error(
+        "TLS and HTTPS name servers need the name in their certificate; give it with --tls-name"
+    )]
+    Unnamed,
+    #[error("TLS could not be set up: {0}")]
+    Tls(String),
+}
+
+/// Puts questions to name servers. Cheap to clone.
+#[derive(Clone)]
+pub struct Resolver {
+    pool: NameServerPool<TokioRuntimeProvider>,
+}
+
+impl std::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resolver")
+    }
+}
+
+impl Resolver {
+    /// Sets up, without a first question.
+    ///
+    /// # Errors
+    /// `NoResolver` where no name server is known or TLS cannot be set up.
+    pub fn new(servers: &Servers) -> Result<Self, NoResolver> {
+        let mut options = ResolverOpts::default();
+        options.timeout = servers.timeout;
+        options.num_concurrent_reqs = 2;
+        let configured = if servers.addresses.is_empty() {
+            let (config, _) = hickory_resolver::system_conf::read_system_conf()
+                .map_err(|_| NoResolver::System)?;
+            if config.name_servers().is_empty() {
+                return Err(NoResolver::System);
+            }
+            config.name_servers().to_vec()
+        } else {
+            servers
+                .addresses
+                .iter()
+                .map(|address| name_server(*address, servers))
+                .collect::<Result<_, _>>()?
+        };
+        let tls = TlsConfig::new().map_err(|error| NoResolver::Tls(error.to_string()))?;
+        let context = Arc::new(PoolContext::new(options, tls));
+        Ok(Self {
+            pool: NameServerPool::from_config(configured, context, TokioRuntimeProvider::default()),
+        })
+    }
+
+    /// Answers one question. Never fails: a failure is an answer too.
+    pub async fn ask(&self, question: Question) -> (Question, Answer) {
+        let answer = match &question {
+            Question::Records(name, kind) => self.records(name, *kind, false).await,
+            Question::Unvalidated(name, kind) => self.records(name, *kind, true).await,
+            Question::File { .. } => Answer::of(Outcome::Failed(Failure::Fetch(Fetch::Connection))),
+        };
+        (question, answer)
+    }
+
+    async fn records(&self, name: &str, kind: Kind, unvalidated: bool) -> Answer {
+        let Some(owner) = owner(name) else {
+            return Answer::of(Outcome::Failed(Failure::Name));
+        };
+        let wanted = record_type(kind);
+        let mut request = DnsRequest::from_query(
+            Query::query(owner.clone(), wanted),
+            DnsRequestOptions::default(),
+        );
+        // RFC 6840 section 5.7: the AD bit in a question asks for it in the answer.
+        request.metadata.authentic_data = true;
+        request.metadata.checking_disabled = unvalidated;
+        match self.pool.send(request).next().await {
+            Some(Ok(response)) => read(&response, &owner, wanted),
+            Some(Err(error)) => Answer::of(failed(&error)),
+            None => Answer::of(Outcome::Failed(Failure::Network)),
+        }
+    }
+}
+
+fn name_server(address: SocketAddr, servers: &Servers) -> Result<NameServerConfig, NoResolver> {
+    let named = || {
+        servers
+            .name
+            .as_deref()
+            .map(Arc::from)
+            .ok_or(NoResolver::Unnamed)
+    };
+    let protocols = match servers.transport {
+        Transport::Udp => vec![ProtocolConfig::Udp, ProtocolConfig::Tcp],
+        Transport::Tcp => vec![ProtocolConfig::Tcp],
+        Transport::Tls => vec![ProtocolConfig::Tls {
+            server_name: named()?,
+        }],
+        Transport::Https => vec![ProtocolConfig::Https {
+            server_name: named()?,
+            path: Arc::from("/dns-query"),
+        }],
+    };
+    let connections = protocols
+        .into_iter()
+        .map(|protocol| {
+            let mut connection = ConnectionConfig::new(protocol);
+            connection.port = address.port();
+            connection
+        })
+        .collect();
+    Ok(NameServerConfig::new(address.ip(), true, connections))
+}
+
+/// The name as labels; `None` where it is too long. What stands between the dots may be any bytes.
+fn owner(name: &str) -> Option<Name> {
+    if name.is_empty() {
+        return Some(Name::root());
+    }
+    let mut owner = Name::from_labels(name.split('.').map(str::as_bytes)).ok()?;
+    owner.set_fqdn(true);
+    Some(owner)
+}
+
+fn record_type(kind: Kind) -> RecordType {
+    match kind {
+        Kind::A => RecordType::A,
+        Kind::Aaaa => RecordType::AAAA,
+        Kind::Cname => RecordType::CNAME,
+        Kind::Mx => RecordType::MX,
+        Kind::Ns => RecordType::NS,
+        Kind::Ptr => RecordType::PTR,
+        Kind::Soa => RecordType::SOA,
+        Kind::Spf => RecordType::Unknown(99),
+        Kind::Tlsa => RecordType::TLSA,
+        Kind::Txt => RecordType::TXT,
+    }
+}
+
+fn read(response: &DnsResponse, owner: &Name, wanted: RecordType) -> Answer {
+    let mut answer = Answer::of(Outcome::NoData);
+    answer.secure = response.metadata.authentic_data;
+    answer.size = response.as_buffer().len();
+    let mut at = owner.clone();
+    let mut records = Vec::new();
+    // An alias leads on; a chain that turns in a circle ends where it began.
+    for _ in 0..=response.answers.len() {
+        let alias = response.answers.iter().find_map(|r| match &r.data {
+            RData::CNAME(target) if r.name == at && wanted != RecordType::CNAME => {
+                Some(target.0.clone())
+            }
+            _ => None,
+        });
+        let Some(target) = alias else { break };
+        answer.aliases.push(text(&target));
+        at = target;
+    }
+    for record in &response.answers {
+        if record.record_type() == wanted && record.name == at {
+            records.extend(value(&record.data));
+        }
+    }
+    answer.outcome = match response.metadata.response_code {
+        _ if !records.is_empty() => Outcome::Records(records),
+        ResponseCode::NoError => Outcome::NoData,
+        ResponseCode::NXDomain => Outcome::NxDomain,
+        ResponseCode::Refused => Outcome::Failed(Failure::Refused),
+        _ => Outcome::Failed(server_failure(response)),
+    };
+    answer
+}
+
+/// SERVFAIL and its like, with what RFC 8914 adds to them.
+fn server_failure(response: &DnsResponse) -> Failure {
+    const EXTENDED_ERROR: u16 = 15;
+    let code = response.edns.as_ref().and_then(|edns| {
+        match edns.option(EdnsCode::Unknown(EXTENDED_ERROR))? {
+            EdnsOption::Unknown(_, data) => {
+                Some(u16::from_be_bytes([*data.first()?, *data.get(1)?]))
+            }
+            _ => None,
+        }
+    });
+    Failure::Server {
+        bogus: matches!(code, Some(5..=12)),
+        unreachable: matches!(code, Some(22 | 23)),
+    }
+}
+
+fn failed(error: &NetError) -> Outcome {
+    Outcome::Failed(match error {
+        NetError::Timeout => Failure::Timeout,
+        NetError::Dns(DnsError::NoRecordsFound(none)) => {
+            return match none.response_code {
+                ResponseCode::NXDomain => Outcome::NxDomain,
+                ResponseCode::NoError => Outcome::NoData,
+                _ => Outcome::Failed(Failure::Network),
+            };
+        }
+        NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => Failure::Refused,
+        NetError::Dns(_) => Failure::Server {
+            bogus: false,
+            unreachable: false,
+        },
+        _ => Failure::Network,
+    })
+}
+
+fn value(data: &RData) -> Option<Record> {
+    Some(match data {
+        RData::A(ip) => Record::A(ip.0),
+        RData::AAAA(ip) => Record::Aaaa(ip.0),
+        RData::CNAME(target) => Record::Cname(text(&target.0)),
+        RData::MX(mx) => Record::Mx {
+            preference: mx.preference,
+            exchange: text(&mx.exchange),
+        },
+        RData::NS(server) => Record::Ns(text(&server.0)),
+        RData::PTR(name) => Record::Ptr(text(&name.0)),
+        RData::SOA(_) => Record::Soa,
+        RData::TLSA(tlsa) => Record::Tlsa {
+            usage: tlsa.cert_usage.into(),
+            selector: tlsa.selector.into(),
+            matching: tlsa.matching.into(),
+            data: tlsa.cert_data.clone(),
+        },
+        RData::TXT(txt) => Record::Txt(txt.txt_data.iter().map(|s| s.to_vec()).collect()),
+        RData::Unknown { code, rdata } if u16::from(*code) == 99 => {
+            Record::Txt(strings(&rdata.anything))
+        }
+        _ => return None,
+    })
+}
+
+/// Character strings as they stand in a record: a length byte before each.
+fn strings(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut strings = Vec::new();
+    while let Some((length, rest)) = bytes.split_first() {
+        let length = usize::from(*length).min(rest.len());
+        let (string, rest) = rest.split_at(length);
+        strings.push(string.to_vec());
+        bytes = rest;
+    }
+    strings
+}
+
+/// A name as text: lower case, no trailing dot, bytes that are no ASCII replaced.
+fn text(name: &Name) -> String {
+    let labels: Vec<String> = name
+        .iter()
+        .map(|label| String::from_utf8_lossy(label).to_ascii_lowercase())
+        .collect();
+    labels.join(".")
+}
