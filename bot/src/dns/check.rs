@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 use super::dkim::Dkim;
 use super::dmarc::Dmarc;
-use super::finding::{Findings, Severity};
+use super::finding::{Area, Findings, Severity};
 use super::gather::{Cost, Limits, gather};
 use super::lookup::Resolver;
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
 use super::zone::Zone;
-use super::{dkim, dmarc, mx, spf};
+use super::{dane, dkim, dmarc, domain, mta_sts, mx, ptr, spf};
 use crate::knowledge::load::Knowledge;
 
 /// What a check looks at besides the domain itself.
@@ -70,17 +70,63 @@ pub async fn check(
 #[must_use]
 pub fn judge(zone: &Zone, domain: &Domain, knowledge: &Knowledge, options: &Options) -> Report {
     let mut found = Findings::default();
-    let mx = mx::judge(zone, domain, knowledge, &mut found);
-    let spf = spf::judge(zone, domain, &mx, knowledge, options, &mut found);
-    let dkim = dkim::judge(zone, domain, &mx, &spf, knowledge, options, &mut found);
-    let dmarc = dmarc::judge(zone, domain, &mx, &spf, &dkim, &mut found);
-    Report {
+    let mut report = Report {
         domain: domain.clone(),
-        found,
-        mx,
-        spf,
-        dkim,
-        dmarc,
+        found: Findings::default(),
+        mx: Mx::default(),
+        spf: Spf::default(),
+        dkim: Dkim::default(),
+        dmarc: Dmarc::default(),
         cost: Cost::default(),
+    };
+    match domain::judge(zone, domain, &mut found) {
+        domain::Standing::Exists => {
+            judge_existing(zone, knowledge, options, &mut report, &mut found);
+        }
+        // A policy may stand above a name that does not exist, and receivers apply it to forged mail.
+        domain::Standing::Missing => {
+            report.dmarc = dmarc::judge(
+                zone,
+                domain,
+                &report.mx,
+                &report.spf,
+                &report.dkim,
+                &mut found,
+            );
+            found.findings.retain(|f| f.word.area == Area::Domain);
+        }
+        domain::Standing::Unreachable => {}
     }
+    found.findings.sort_by_key(|f| f.severity);
+    report.found = found;
+    report
+}
+
+fn judge_existing(
+    zone: &Zone,
+    knowledge: &Knowledge,
+    options: &Options,
+    report: &mut Report,
+    found: &mut Findings,
+) {
+    let domain = &report.domain;
+    report.mx = mx::judge(zone, domain, knowledge, found);
+    domain::judge_records(zone, domain, &report.mx, found);
+    report.spf = spf::judge(zone, domain, &report.mx, knowledge, options, found);
+    mx::judge_sending(domain, &report.mx, &report.spf, found);
+    report.dkim = dkim::judge(
+        zone,
+        domain,
+        &report.mx,
+        &report.spf,
+        knowledge,
+        options,
+        found,
+    );
+    report.dmarc = dmarc::judge(zone, domain, &report.mx, &report.spf, &report.dkim, found);
+    let sends = report.spf.record.is_some() || report.dmarc.at.is_some();
+    domain::judge_parked(domain, &report.mx, sends, found);
+    mta_sts::judge(zone, domain, &report.mx, found);
+    dane::judge(zone, &report.mx, found);
+    ptr::judge(zone, &report.mx, options.ip, found);
 }

@@ -1,4 +1,4 @@
-//! Puts questions to name servers (the only file that names hickory) and hands files to `fetch`.
+//! Puts questions to name servers (the only file that names hickory), and questions for files to `fetch`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use hickory_resolver::proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{NameServerPool, PoolContext, TlsConfig};
 
-use super::zone::{Answer, Failure, Fetch, Kind, Outcome, Question, Record};
+use super::fetch::{Files, fetch};
+use super::zone::{Answer, Failure, Kind, Outcome, Question, Record};
 
 /// How name servers are spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +73,7 @@ pub enum NoResolver {
 #[derive(Clone)]
 pub struct Resolver {
     pool: NameServerPool<TokioRuntimeProvider>,
+    files: Arc<Files>,
 }
 
 impl std::fmt::Debug for Resolver {
@@ -85,7 +87,7 @@ impl Resolver {
     ///
     /// # Errors
     /// `NoResolver` where no name server is known or TLS cannot be set up.
-    pub fn new(servers: &Servers) -> Result<Self, NoResolver> {
+    pub fn new(servers: &Servers, files: Files) -> Result<Self, NoResolver> {
         let mut options = ResolverOpts::default();
         options.timeout = servers.timeout;
         options.num_concurrent_reqs = 2;
@@ -107,6 +109,7 @@ impl Resolver {
         let context = Arc::new(PoolContext::new(options, tls));
         Ok(Self {
             pool: NameServerPool::from_config(configured, context, TokioRuntimeProvider::default()),
+            files: Arc::new(files),
         })
     }
 
@@ -115,7 +118,9 @@ impl Resolver {
         let answer = match &question {
             Question::Records(name, kind) => self.records(name, *kind, false).await,
             Question::Unvalidated(name, kind) => self.records(name, *kind, true).await,
-            Question::File { .. } => Answer::of(Outcome::Failed(Failure::Fetch(Fetch::Connection))),
+            Question::File { host, path, at } => {
+                Answer::of(fetch(&self.files, host, path, at).await)
+            }
         };
         (question, answer)
     }

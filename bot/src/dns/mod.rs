@@ -4,17 +4,24 @@ pub mod name;
 
 pub mod zone;
 
+pub mod fetch;
 pub mod gather;
 pub mod lookup;
 
 pub mod finding;
 
+pub mod domain;
+
 pub mod mx;
+pub mod ptr;
 
 pub mod spf;
 
 pub mod dkim;
 
 pub mod dmarc;
+
+pub mod dane;
+pub mod mta_sts;
 
 pub mod check;
