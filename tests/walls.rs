@@ -16,17 +16,18 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("text", &[]),
     ("code", &[]),
-    ("ask", &[]),
+    ("ask", &["dns", "reply"]),
     ("reply", &["text"]),
-    ("commands", &["ask"]),
+    ("commands", &["ask", "dns"]),
     ("names", &[]),
     ("ndr", &["code"]),
     ("knowledge", &["code", "names", "ndr"]),
     ("classify", &["code", "knowledge", "names", "ndr"]),
     ("dns", &["knowledge", "text"]),
+    ("follow_up", &["ask", "classify", "dns", "knowledge"]),
     (
         "compose",
         &[
@@ -43,15 +44,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ),
     (
         "bot",
-        &[
-            "ask",
-            "classify",
-            "compose",
-            "dns",
-            "knowledge",
-            "ndr",
-            "reply",
-        ],
+        &["ask", "classify", "compose", "dns", "follow_up", "knowledge", "ndr", "reply"],
     ),
 ];
 

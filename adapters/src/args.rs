@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -31,7 +32,11 @@ pub enum Task {
         /// A mail domain of your own organization (may be given several times)
         #[arg(long, value_name = "DOMAIN")]
         our_domain: Vec<String>,
+        #[command(flatten)]
+        name_servers: NameServers,
     },
+    /// Check the mail DNS of domains: MX, SPF, DKIM, DMARC and their relatives, and who mends what
+    CheckDomain(CheckDomain),
     /// Check, show and try out the knowledge files
     #[command(subcommand)]
     Knowledge(Keep),
@@ -55,6 +60,65 @@ pub struct Explain {
     /// A knowledge folder to use instead of the built-in one
     #[arg(long, value_name = "FOLDER")]
     pub knowledge: Option<PathBuf>,
+    /// Check the domains that a bounce blames, too (asks name servers)
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub name_servers: NameServers,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckDomain {
+    /// Domains, mail addresses or URLs; `-` reads one from each line of standard input
+    #[arg(value_name = "DOMAIN|-", required = true)]
+    pub domains: Vec<String>,
+    /// A DKIM selector to look for besides the well-known ones (may be given several times)
+    #[arg(long, value_name = "SELECTOR")]
+    pub selector: Vec<String>,
+    /// An address that sends as the domain: evaluate SPF for it and look at its reverse name
+    #[arg(long)]
+    pub ip: Option<IpAddr>,
+    /// The name that address gave in HELO
+    #[arg(long, value_name = "NAME", requires = "ip")]
+    pub helo: Option<String>,
+    /// The envelope sender [default: postmaster@DOMAIN]
+    #[arg(long, value_name = "ADDRESS", requires = "ip")]
+    pub sender: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// So many domains at once
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub at_once: u16,
+    #[command(flatten)]
+    pub name_servers: NameServers,
+}
+
+/// Which name servers are asked.
+#[derive(Debug, Args)]
+pub struct NameServers {
+    /// A name server to ask instead of the system's (may be given several times)
+    #[arg(long, value_name = "IP[:PORT]")]
+    pub name_server: Vec<String>,
+    /// How name servers are spoken to
+    #[arg(long, value_enum, default_value_t = Transport::Udp, requires = "name_server")]
+    pub transport: Transport,
+    /// The name in the name server's certificate, for tls and https
+    #[arg(long, value_name = "NAME")]
+    pub tls_name: Option<String>,
+    /// Seconds that one domain may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=60))]
+    pub timeout: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// UDP, and TCP where an answer is too large
+    Udp,
+    Tcp,
+    /// DNS over TLS
+    Tls,
+    /// DNS over HTTPS
+    Https,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

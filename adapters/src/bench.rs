@@ -30,6 +30,7 @@ pub fn run(folder: &Path) -> Result<ExitCode> {
     let started = Instant::now();
     let bot = Bot {
         knowledge: Knowledge::embedded(),
+        resolver: None,
     };
     let loaded = started.elapsed();
     let first = messages.first().map(Vec::as_slice).unwrap_or_default();

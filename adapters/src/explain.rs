@@ -7,10 +7,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use bot::bot::Bot;
 use bot::compose::diagnosis::reply;
-use bot::compose::report::report;
+use bot::compose::domain;
+use bot::compose::domain_report::{self, DomainReport};
+use bot::compose::report::{Report, report};
+use bot::dns::check;
+use bot::follow_up::follow_up;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tokio::runtime::Runtime;
 
 use crate::args::{Explain, Format};
+use crate::check_domain::{resolver, runtime};
 use crate::input::{self, Input};
 use crate::keep;
 use crate::terminal::render::{Screen, render};
@@ -22,6 +29,10 @@ const MANY: usize = 20;
 pub fn run(arguments: &Explain) -> Result<ExitCode> {
     let bot = Bot {
         knowledge: keep::load(arguments.knowledge.as_deref())?,
+        resolver: arguments
+            .check
+            .then(|| resolver(&arguments.name_servers))
+            .transpose()?,
     };
     let nothing_named = arguments.inputs.is_empty();
     if nothing_named && io::stdin().is_terminal() {
@@ -34,7 +45,7 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     };
     let files = input::files(&named);
     let bar = bar(files.len());
-    let mut printer = Printer::new(arguments, &bot, files.len() > 1);
+    let mut printer = Printer::new(arguments, &bot, files.len() > 1)?;
     let mut failed = false;
     for file in files {
         let done = file.and_then(|path| input::read(&path, &mut |input| printer.print(input)));
@@ -78,11 +89,21 @@ struct Printer<'a> {
     several: bool,
     printed: usize,
     held: Option<(String, String)>,
+    runtime: Runtime,
+}
+
+/// The JSON of one input, with what `--check` found.
+#[derive(Serialize)]
+struct Whole<'r> {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checks: Option<Vec<DomainReport<'r>>>,
 }
 
 impl<'a> Printer<'a> {
-    fn new(arguments: &'a Explain, bot: &'a Bot, several: bool) -> Self {
-        Self {
+    fn new(arguments: &'a Explain, bot: &'a Bot, several: bool) -> Result<Self> {
+        Ok(Self {
             arguments,
             bot,
             out: BufWriter::new(io::stdout()),
@@ -90,17 +111,25 @@ impl<'a> Printer<'a> {
             several,
             printed: 0,
             held: None,
-        }
+            runtime: runtime()?,
+        })
     }
 
     fn print(&mut self, input: Input) -> Result<()> {
         let diagnoses = self.bot.diagnose(&input.bytes, &self.arguments.our_domain);
+        let checked: Option<Vec<check::Report>> = self.arguments.check.then(|| {
+            self.runtime
+                .block_on(self.bot.check_all(&follow_up(&diagnoses)))
+        });
         let several = self.several || input.name.contains('#');
         match self.arguments.format {
             Format::Text => {
-                let Some(reply) = reply(&diagnoses, &self.bot.knowledge) else {
+                let Some(mut reply) = reply(&diagnoses, &self.bot.knowledge) else {
                     return Ok(());
                 };
+                if let Some(checked) = &checked {
+                    reply = domain::add(&reply, checked, &self.bot.knowledge);
+                }
                 if several {
                     writeln!(
                         self.out,
@@ -117,6 +146,12 @@ impl<'a> Printer<'a> {
                     return Ok(());
                 };
                 report.file = several.then(|| input.name.clone());
+                let report = Whole {
+                    report,
+                    checks: checked
+                        .as_ref()
+                        .map(|all| all.iter().map(domain_report::report).collect()),
+                };
                 if self.arguments.format == Format::Jsonl {
                     serde_json::to_writer(&mut self.out, &report)?;
                     self.out.write_all(b"\n")?;

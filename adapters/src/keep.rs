@@ -168,7 +168,10 @@ fn try_out(folder: &Path, paste: &Path, format: Format) -> Result<ExitCode> {
             folder.display()
         );
     }
-    let bot = Bot { knowledge };
+    let bot = Bot {
+        knowledge,
+        resolver: None,
+    };
     let screen = Screen::of_stdout();
     input::read(paste, &mut |input| {
         let diagnoses = bot.diagnose(&input.bytes, &[]);

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod check_domain;
 mod explain;
 mod input;
 mod keep;
@@ -20,7 +21,11 @@ fn main() -> ExitCode {
     let done = match arguments.task {
         Task::Explain(explain) => explain::run(&explain),
         Task::Code { code } => terminal::answer_once(&embedded(), &format!("/code {code}")),
-        Task::Chat { our_domain } => terminal::chat::run(&embedded(), &our_domain),
+        Task::Chat {
+            our_domain,
+            name_servers,
+        } => terminal::chat::run(&our_domain, &name_servers),
+        Task::CheckDomain(check) => check_domain::run(&check),
         Task::Knowledge(task) => keep::run(&task),
         Task::Bench { folder } => bench::run(&folder),
     };
@@ -37,6 +42,7 @@ fn main() -> ExitCode {
 fn embedded() -> Bot {
     Bot {
         knowledge: Knowledge::embedded(),
+        resolver: None,
     }
 }
 

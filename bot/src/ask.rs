@@ -1,5 +1,8 @@
 //! What a person can ask, and who asks.
 
+use crate::dns::check::Options;
+use crate::reply::Reply;
+
 /// A question as the core understands it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
@@ -10,8 +13,19 @@ pub enum Ask {
     },
     /// Explain a status code.
     Code(String),
+    /// Check a domain's mail DNS.
+    CheckDomain(Check),
+    /// Check domains and add what was found to an answer that was given already.
+    AddChecks { to: Box<Reply>, checks: Vec<Check> },
     /// What can be asked here?
     Help,
+}
+
+/// A domain to check, as it was typed or read, and what is known besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    pub domain: String,
+    pub options: Options,
 }
 
 /// Who asks, and on whose behalf.

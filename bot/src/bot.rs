@@ -1,8 +1,14 @@
 //! The one door: a question in, an answer out.
 
-use crate::ask::{Ask, Asker, Usage};
+use futures_util::future::join_all;
+
+use crate::ask::{Ask, Asker, Check, Usage};
 use crate::classify::{Diagnosis, Side, classify};
 use crate::compose;
+use crate::dns::check::{self, Report};
+use crate::dns::lookup::Resolver;
+use crate::dns::name::Domain;
+use crate::follow_up::follow_up;
 use crate::knowledge::entry::Kind;
 use crate::knowledge::load::Knowledge;
 use crate::ndr;
@@ -12,6 +18,8 @@ use crate::reply::Reply;
 #[derive(Debug)]
 pub struct Bot {
     pub knowledge: Knowledge,
+    /// Puts questions to the DNS. Without it everything but domain checks works.
+    pub resolver: Option<Resolver>,
 }
 
 /// What comes back.
@@ -19,7 +27,11 @@ pub struct Bot {
 pub enum Answer {
     /// Nothing is said: nobody asked, and no bounce was seen.
     Silence,
-    Say(Box<Reply>),
+    /// Say it; then ask what comes next, whose answer takes this one's place.
+    Say {
+        reply: Box<Reply>,
+        then: Option<Ask>,
+    },
 }
 
 impl Bot {
@@ -27,12 +39,38 @@ impl Bot {
     ///
     /// # Errors
     /// `Usage` when the asker has to ask differently; its text says how.
-    pub fn answer(&self, ask: &Ask, asker: &Asker) -> Result<Answer, Usage> {
+    pub async fn answer(&self, ask: &Ask, asker: &Asker) -> Result<Answer, Usage> {
         match ask {
             Ask::Explain { pasted, earlier } => Ok(self.explain(pasted, earlier.as_deref(), asker)),
             Ask::Code(code) => compose::code::explain(&self.knowledge, code).map(say),
+            Ask::CheckDomain(check) => {
+                let report = self.check(check).await?;
+                Ok(say(compose::domain::reply(&report, &self.knowledge)))
+            }
+            Ask::AddChecks { to, checks } => {
+                let reports = self.check_all(checks).await;
+                Ok(say(compose::domain::add(to, &reports, &self.knowledge)))
+            }
             Ask::Help => Ok(say(compose::help::help())),
         }
+    }
+
+    /// Checks a domain's mail DNS.
+    ///
+    /// # Errors
+    /// `Usage` where no domain was named, or no name server is known.
+    pub async fn check(&self, check: &Check) -> Result<Report, Usage> {
+        let domain = Domain::typed(&check.domain).map_err(|error| Usage(error.to_string()))?;
+        let resolver = self.resolver.as_ref().ok_or_else(|| {
+            Usage("Domains cannot be checked here: no name server is known. Name one with --name-server.".into())
+        })?;
+        Ok(check::check(resolver, &domain, &self.knowledge, &check.options).await)
+    }
+
+    /// Checks several domains at once; what cannot be checked is left out.
+    pub async fn check_all(&self, checks: &[Check]) -> Vec<Report> {
+        let reports = join_all(checks.iter().map(|check| self.check(check))).await;
+        reports.into_iter().flatten().collect()
     }
 
     /// Reads and judges an input: a diagnosis for each report in it.
@@ -66,7 +104,18 @@ impl Bot {
         if !asker.addressed && !worth_saying {
             return Answer::Silence;
         }
-        compose::diagnosis::reply(&diagnoses, &self.knowledge).map_or(Answer::Silence, say)
+        let Some(reply) = compose::diagnosis::reply(&diagnoses, &self.knowledge) else {
+            return Answer::Silence;
+        };
+        let checks = follow_up(&diagnoses);
+        let then = (self.resolver.is_some() && !checks.is_empty()).then(|| Ask::AddChecks {
+            to: Box::new(reply.clone()),
+            checks,
+        });
+        Answer::Say {
+            reply: Box::new(reply),
+            then,
+        }
     }
 
     /// A question in words counts where no report was seen.
@@ -85,7 +134,10 @@ impl Bot {
 }
 
 fn say(reply: Reply) -> Answer {
-    Answer::Say(Box::new(reply))
+    Answer::Say {
+        reply: Box::new(reply),
+        then: None,
+    }
 }
 
 /// Does the earlier paste together with this one tell more than this one alone?

@@ -149,6 +149,10 @@ pub struct Diagnosis<'k> {
     pub ours: Option<Ours>,
     pub generating: Option<String>,
     pub doubts: Vec<String>,
+    /// First word of the returned message's Received-SPF header: pass, fail, softfail …
+    pub received_spf: Option<String>,
+    /// DKIM selector and domain of each signature of the returned message.
+    pub signatures: Vec<(String, String)>,
     /// Is it certain that a bounce was seen, however unsure its cause?
     pub seen: bool,
     /// Was there nothing to read?
@@ -220,6 +224,8 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         ours,
         generating: ndr.generating.clone(),
         doubts,
+        received_spf: ndr.original.received_spf.clone(),
+        signatures: ndr.original.dkim.clone(),
         seen,
         empty: ndr.text.trim().is_empty() && ndr.recipients.is_empty() && ndr.subject.is_none(),
     }

@@ -1,6 +1,9 @@
 //! Every command, declared once: the terminal, the help and the README read this table.
 
-use crate::ask::{Ask, Usage};
+use std::net::IpAddr;
+
+use crate::ask::{Ask, Check, Usage};
+use crate::dns::name::Domain;
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +20,7 @@ pub struct Command {
 }
 
 /// The table.
-pub const COMMANDS: [Command; 3] = [
+pub const COMMANDS: [Command; 4] = [
     Command {
         word: "bounce",
         takes: "TEXT",
@@ -31,6 +34,13 @@ pub const COMMANDS: [Command; 3] = [
         does: "explain a status code and which words decide what it means, e.g. /code 5.7.1",
         private: false,
         read: code,
+    },
+    Command {
+        word: "checkdomain",
+        takes: "DOMAIN [IP] [selector=S]",
+        does: "check a domain's mail DNS: MX, SPF, DKIM, DMARC and their relatives, and who mends what",
+        private: false,
+        read: check_domain,
     },
     Command {
         word: "help",
@@ -78,6 +88,48 @@ fn code(rest: &str) -> Result<Ask, Usage> {
         ));
     }
     Ok(Ask::Code(rest.into()))
+}
+
+/// `DOMAIN`, then in any order an IP address that sends as it, and DKIM selectors.
+fn check_domain(rest: &str) -> Result<Ask, Usage> {
+    let mut check = Check::default();
+    let mut words = rest.split_whitespace();
+    let domain =
+        Domain::typed(words.next().unwrap_or_default()).map_err(|e| Usage(e.to_string()))?;
+    check.domain = domain.to_string();
+    for word in words {
+        let (key, value) = word.split_once(['=', ':']).unwrap_or(("", word));
+        match key.to_ascii_lowercase().as_str() {
+            "selector" => check.options.selectors.push(selector(value)?),
+            _ => {
+                let ip = if key == "ip" { value } else { word };
+                let ip: IpAddr = ip.parse().map_err(|_| {
+                    Usage("Behind the domain stand an IP address or selector=NAME, e.g. /checkdomain example.com 192.0.2.1 selector=s1.".into())
+                })?;
+                check.options.ip = Some(ip);
+            }
+        }
+    }
+    Ok(Ask::CheckDomain(check))
+}
+
+/// A DKIM selector: labels of a domain name (RFC 6376 section 3.1).
+///
+/// # Errors
+/// `Usage` where it holds anything else.
+pub fn selector(text: &str) -> Result<String, Usage> {
+    let label = |l: &str| {
+        !l.is_empty()
+            && l.len() <= 63
+            && l.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    };
+    if text.len() > 200 || !text.split('.').all(label) {
+        return Err(Usage(
+            "A DKIM selector is the word behind s= in a message's DKIM-Signature header, e.g. selector1.".into(),
+        ));
+    }
+    Ok(text.to_ascii_lowercase())
 }
 
 fn help(_: &str) -> Result<Ask, Usage> {

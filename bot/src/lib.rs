@@ -14,6 +14,8 @@ pub mod classify;
 
 pub mod dns;
 
+pub mod follow_up;
+
 pub mod compose;
 pub mod names;
 

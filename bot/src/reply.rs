@@ -34,6 +34,36 @@ pub struct RecipientGroup {
     pub count: usize,
 }
 
+/// How one checked thing stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// Mail fails, or a protection is off.
+    Error,
+    /// Works today, will hurt.
+    Warning,
+    /// Worth knowing.
+    #[default]
+    Note,
+    /// In order.
+    Fine,
+}
+
+/// One thing that a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Check {
+    pub mark: Mark,
+    pub title: Text,
+    /// Who mends it.
+    pub party: Text,
+    pub first_move: Text,
+    /// The record it rests on, literally as a stranger published it.
+    pub record: Option<String>,
+    /// A command that shows it.
+    pub verify: Option<String>,
+}
+
 /// An answer. Unknown fields are tolerated, missing ones are empty: stored replies outlive versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,6 +83,8 @@ pub struct Reply {
     pub resend: Text,
     /// Only where several recipients fared differently.
     pub recipients: Vec<RecipientGroup>,
+    /// What was looked at, worst first.
+    pub checks: Vec<Check>,
     /// Why we say so.
     pub why: Vec<Text>,
     /// What strangers wrote, line by line, literally.

@@ -94,6 +94,7 @@ static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 static BOT: LazyLock<Bot> = LazyLock::new(|| Bot {
     knowledge: Knowledge::embedded(),
+    resolver: None,
 });
 
 fn executions() -> usize {

@@ -21,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 static BOT: LazyLock<Bot> = LazyLock::new(|| Bot {
     knowledge: Knowledge::embedded(),
+    resolver: None,
 });
 
 /// The core with the built-in knowledge.

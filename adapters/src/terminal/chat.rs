@@ -7,7 +7,13 @@ use anyhow::Result;
 use bot::ask::{Ask, Asker, Usage};
 use bot::bot::{Answer, Bot};
 use bot::commands;
+use bot::knowledge::load::Knowledge;
 use bot::ndr::LARGEST_INPUT;
+use bot::reply::Reply;
+use tokio::runtime::Runtime;
+
+use crate::args::NameServers;
+use crate::check_domain::{resolver, runtime};
 
 use super::render::{Screen, render};
 
@@ -15,10 +21,20 @@ use super::render::{Screen, render};
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Talks until the input ends.
-pub fn run(bot: &Bot, our_domains: &[String]) -> Result<ExitCode> {
+pub fn run(our_domains: &[String], name_servers: &NameServers) -> Result<ExitCode> {
     let interactive = io::stdin().is_terminal();
+    let named = !name_servers.name_server.is_empty();
+    let bot = Bot {
+        knowledge: Knowledge::embedded(),
+        // Without any network everything but domain checks works; a server that was named must be one.
+        resolver: match resolver(name_servers) {
+            Err(error) if named => return Err(error),
+            resolver => resolver.ok(),
+        },
+    };
     let mut talk = Talk {
-        bot,
+        bot: &bot,
+        runtime: runtime()?,
         asker: Asker {
             our_domains: our_domains.to_vec(),
             addressed: true,
@@ -73,6 +89,7 @@ fn command(line: &[u8]) -> Option<Result<Ask, Usage>> {
 
 struct Talk<'a> {
     bot: &'a Bot,
+    runtime: Runtime,
     asker: Asker,
     screen: Screen,
     /// What was pasted before: a second half is read together with it.
@@ -92,12 +109,32 @@ impl Talk<'_> {
 
     fn answer(&self, ask: &Ask) -> Result<()> {
         let mut out = io::stdout().lock();
-        match self.bot.answer(ask, &self.asker) {
-            Ok(Answer::Say(reply)) => writeln!(out, "{}", render(&reply, &self.screen))?,
+        match self.runtime.block_on(self.bot.answer(ask, &self.asker)) {
+            Ok(Answer::Say { reply, then }) => {
+                writeln!(out, "{}", render(&reply, &self.screen))?;
+                out.flush()?;
+                if let Some(then) = then {
+                    self.add(&reply, &then, &mut out)?;
+                }
+            }
             Ok(Answer::Silence) => {}
             Err(usage) => writeln!(out, "{usage}")?,
         }
         out.flush()?;
+        Ok(())
+    }
+
+    /// What comes next takes the first answer's place elsewhere; here the answer stands, so only what is new is shown.
+    fn add(&self, said: &Reply, then: &Ask, out: &mut impl Write) -> Result<()> {
+        if let Ok(Answer::Say { reply, .. }) =
+            self.runtime.block_on(self.bot.answer(then, &self.asker))
+        {
+            let new = Reply {
+                checks: reply.checks.into_iter().skip(said.checks.len()).collect(),
+                ..Reply::default()
+            };
+            writeln!(out, "{}", render(&new, &self.screen))?;
+        }
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use bot::ask::Asker;
 use bot::bot::{Answer, Bot};
 use bot::commands;
 
+use crate::check_domain::runtime;
 use render::{Screen, render};
 
 /// Answers one command and ends.
@@ -22,8 +23,8 @@ pub fn answer_once(bot: &Bot, text: &str) -> Result<ExitCode> {
         addressed: true,
         ..Asker::default()
     };
-    match bot.answer(&ask, &asker) {
-        Ok(Answer::Say(reply)) => {
+    match runtime()?.block_on(bot.answer(&ask, &asker)) {
+        Ok(Answer::Say { reply, .. }) => {
             io::stdout().write_all(render(&reply, &Screen::of_stdout()).as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::IsTerminal;
 
-use bot::reply::{RecipientGroup, Reply, Tone};
+use bot::reply::{Check, Mark, RecipientGroup, Reply, Tone};
 use bot::text::{Span, Text};
 
 /// Widest text that is set, in columns: longer lines are hard to read.
@@ -59,6 +59,7 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
         steps,
         resend,
         recipients,
+        checks,
         why,
         evidence,
         sources,
@@ -81,6 +82,7 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
     }
     page.labelled("Send again", resend);
     page.groups(recipients);
+    page.checks(checks);
     for (index, text) in why.iter().enumerate() {
         page.labelled(if index == 0 { "Why" } else { "" }, text);
     }
@@ -195,6 +197,55 @@ impl Page<'_> {
             }
             let text = format!("{who}: {}. {}", words(title), words(first_move));
             self.block(if index == 0 { "Recipients" } else { "" }, &text, "");
+        }
+    }
+
+    fn checks(&mut self, checks: &[Check]) {
+        for check in checks {
+            let Check {
+                mark,
+                title,
+                party,
+                first_move,
+                record,
+                verify,
+            } = check;
+            let (label, style) = match mark {
+                Mark::Error => ("\u{2717} wrong", RED),
+                Mark::Warning => ("! mend", YELLOW),
+                Mark::Note => ("\u{b7} note", DIM),
+                Mark::Fine => ("\u{2713} fine", GREEN),
+            };
+            self.gap();
+            self.marked(label, style, &words(title));
+            if *mark == Mark::Note && record.is_none() && first_move.is_empty() {
+                continue;
+            }
+            if !party.is_empty() {
+                self.block("", &format!("{}: {}", words(party), words(first_move)), "");
+            } else if !first_move.is_empty() {
+                self.block("", &words(first_move), "");
+            }
+            self.evidence(record.as_slice());
+            if let Some(verify) = verify {
+                self.block("", &format!("see it: {}", harmless(verify)), DIM);
+            }
+        }
+        if !checks.is_empty() {
+            self.gap();
+        }
+    }
+
+    /// A line whose label says how bad it is.
+    fn marked(&mut self, label: &str, style: &str, text: &str) {
+        for (index, line) in self.wrap(text, LABEL).into_iter().enumerate() {
+            let head = if index == 0 {
+                self.paint(style, &format!("{label:<LABEL$}"))
+            } else {
+                " ".repeat(LABEL)
+            };
+            let body = self.paint(BOLD, &line);
+            self.line(&format!("{head}{body}"));
         }
     }
 

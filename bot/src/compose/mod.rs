@@ -2,6 +2,8 @@
 
 pub mod code;
 pub mod diagnosis;
+pub mod domain;
+pub mod domain_report;
 pub mod faq;
 pub mod help;
 pub mod report;

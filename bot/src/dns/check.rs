@@ -14,9 +14,21 @@ use super::zone::Zone;
 use super::{dane, dkim, dmarc, domain, mta_sts, mx, ptr, spf};
 use crate::knowledge::load::Knowledge;
 
+/// Which half of a domain's mail matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    #[default]
+    Whole,
+    /// Mail from the domain: the domain itself, SPF, DKIM, DMARC, reverse names.
+    Sending,
+    /// Mail to the domain: the domain itself, MX and what protects the way there.
+    Receiving,
+}
+
 /// What a check looks at besides the domain itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    pub scope: Scope,
     /// DKIM selectors to look for besides the known ones, e.g. from a message's signature.
     pub selectors: Vec<String>,
     /// An address that sends as the domain: SPF is evaluated for it, and its reverse name is looked at.
@@ -112,21 +124,27 @@ fn judge_existing(
     let domain = &report.domain;
     report.mx = mx::judge(zone, domain, knowledge, found);
     domain::judge_records(zone, domain, &report.mx, found);
-    report.spf = spf::judge(zone, domain, &report.mx, knowledge, options, found);
-    mx::judge_sending(domain, &report.mx, &report.spf, found);
-    report.dkim = dkim::judge(
-        zone,
-        domain,
-        &report.mx,
-        &report.spf,
-        knowledge,
-        options,
-        found,
-    );
-    report.dmarc = dmarc::judge(zone, domain, &report.mx, &report.spf, &report.dkim, found);
-    let sends = report.spf.record.is_some() || report.dmarc.at.is_some();
-    domain::judge_parked(domain, &report.mx, sends, found);
-    mta_sts::judge(zone, domain, &report.mx, found);
-    dane::judge(zone, &report.mx, found);
-    ptr::judge(zone, &report.mx, options.ip, found);
+    if options.scope != Scope::Receiving {
+        report.spf = spf::judge(zone, domain, &report.mx, knowledge, options, found);
+        mx::judge_sending(domain, &report.mx, &report.spf, found);
+        report.dkim = dkim::judge(
+            zone,
+            domain,
+            &report.mx,
+            &report.spf,
+            knowledge,
+            options,
+            found,
+        );
+        report.dmarc = dmarc::judge(zone, domain, &report.mx, &report.spf, &report.dkim, found);
+        ptr::judge(zone, &report.mx, options.ip, found);
+    }
+    if options.scope == Scope::Whole {
+        let sends = report.spf.record.is_some() || report.dmarc.at.is_some();
+        domain::judge_parked(domain, &report.mx, sends, found);
+    }
+    if options.scope != Scope::Sending {
+        mta_sts::judge(zone, domain, &report.mx, found);
+        dane::judge(zone, &report.mx, found);
+    }
 }
