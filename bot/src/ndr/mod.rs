@@ -4,6 +4,7 @@ pub mod address;
 pub(crate) mod automatic;
 pub mod charset;
 pub mod dsn;
+pub mod events;
 pub mod fields;
 pub mod frames;
 pub mod hosts;

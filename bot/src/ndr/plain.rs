@@ -7,7 +7,7 @@ use super::merge::merge;
 use super::original::read_original;
 use super::paste;
 use super::reply::{self, Reply};
-use super::{Form, Ndr, Recipient, dsn, fields};
+use super::{Form, Ndr, Recipient, dsn, events, fields};
 
 mod attach;
 mod labels;
@@ -25,7 +25,7 @@ const MOST_REPORTS: usize = 50;
 /// Reads a text as pasted. Several reports in one paste come as several.
 #[must_use]
 pub fn read(text: &str) -> Vec<Ndr> {
-    read_as(text, false)
+    events::read(text).unwrap_or_else(|| read_as(text, false))
 }
 
 /// Reads only the words of a report whose fields tell all about its recipients.
