@@ -8,7 +8,7 @@ use mail_parser::{
 };
 
 use super::automatic::{is_auto_reply, is_complaint, read_feedback};
-use super::merge::merge;
+use super::merge::{add_stages, merge};
 use super::original::read_original;
 use super::{Form, Ndr, address, charset, dsn, fields, html, plain};
 
@@ -368,6 +368,7 @@ impl Parts {
         }
         if !status.recipients.is_empty() {
             ndr.recipients = merge(status.recipients, std::mem::take(&mut ndr.recipients));
+            add_stages(&mut ndr.recipients, &words);
             ndr.form = Form::DeliveryStatus;
         } else if !self.feedback.is_empty() {
             read_feedback(&self.feedback, &mut ndr);

@@ -51,6 +51,38 @@ pub fn merge(mut from_fields: Vec<Recipient>, spoken: Vec<Recipient>) -> Vec<Rec
     from_fields
 }
 
+/// Words of Postfix behind a reply, which its field leaves out: at which command the server refused.
+const STAGE: &str = "(in reply to ";
+
+/// Adds to each reply the command that it answered, where only the words tell: a refusal of the address differs from one of the text.
+pub fn add_stages(recipients: &mut [Recipient], words: &str) {
+    if memchr::memmem::find(words.as_bytes(), STAGE.as_bytes()).is_none() {
+        return;
+    }
+    let single = recipients.len() == 1;
+    for recipient in recipients {
+        let (Some(reply), Some(address)) = (&mut recipient.reply, &recipient.address) else {
+            continue;
+        };
+        if reply.contains(STAGE) {
+            continue;
+        }
+        let from = words.find(address.as_str()).or(single.then_some(0));
+        let Some(block) = from.and_then(|at| words.get(at..)) else {
+            continue;
+        };
+        let block = block.split("\n<").next().unwrap_or_default();
+        let stage = block.find(STAGE).and_then(|at| {
+            let rest = block.get(at..)?;
+            rest.get(..=rest.find(')').filter(|end| *end < 60)?)
+        });
+        if let Some(stage) = stage {
+            reply.push(' ');
+            reply.push_str(&unwrap::join(stage));
+        }
+    }
+}
+
 fn complete(known: &mut Recipient, spoken: Recipient) {
     let Recipient {
         address: _,
