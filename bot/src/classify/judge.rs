@@ -346,6 +346,10 @@ static NO_CAUSE: Cause = Cause {
     dont: None,
     own_first_move: None,
     own_next_moves: Vec::new(),
+    delayed_title: None,
+    delayed_why: None,
+    delayed_first_move: None,
+    delayed_next_moves: Vec::new(),
     source: None,
     read: None,
 };

@@ -63,12 +63,12 @@ impl<'k> Judge<'_, 'k> {
         if !has_reply
             && !forged
             && ndr.framed
-            && talks == Kind::NotABounce
+            && (talks == Kind::NotABounce || talks == Kind::Delayed && ndr.machine)
             && ndr
                 .recipients
                 .iter()
                 .any(|r| r.reply.is_some() && r.address.is_some())
-            && self.reply_decides()
+            && self.reply_decides(talks)
         {
             return None;
         }
@@ -90,13 +90,18 @@ impl<'k> Judge<'_, 'k> {
         Some(verdict)
     }
 
-    /// Does what a report says about a recipient, without any code, decide a failure?
-    pub(super) fn reply_decides(&self) -> bool {
+    /// Does what a report says about a recipient, without any code, decide a failure? In a delay warning: does it name the reason?
+    pub(super) fn reply_decides(&self, talks: Kind) -> bool {
         self.ndr.recipients.iter().any(|r| {
             r.reply
                 .as_deref()
                 .and_then(|text| self.look_up(text, None, r).0)
-                .is_some_and(|d| d.tier.by_words())
+                .is_some_and(|d| {
+                    let meaning = &d.entry.meaning;
+                    let reason = !matches!(meaning.kind, Some(Kind::Delayed))
+                        && meaning.cause != "insufficient_detail";
+                    d.tier.by_words() && (talks != Kind::Delayed || reason)
+                })
         })
     }
 

@@ -10,17 +10,24 @@ use crate::text::Text;
 /// Most addresses that a group lists.
 const MOST_ADDRESSES: usize = 5;
 
+/// A text of the cause that counts while the message is still being tried.
+fn while_tried<'t>(verdict: &Verdict<'_>, text: &'t Option<String>) -> Option<&'t String> {
+    text.as_ref().filter(|_| verdict.kind == Kind::Delayed)
+}
+
 /// What happened, in one line.
 #[must_use]
 pub fn headline(verdict: &Verdict<'_>) -> String {
-    let own = verdict.entry.and_then(|e| e.meaning.title.as_ref());
+    let own = while_tried(verdict, &verdict.cause.delayed_title)
+        .or_else(|| verdict.entry.and_then(|e| e.meaning.title.as_ref()));
     fill(own.unwrap_or(&verdict.cause.title), &verdict.names)
 }
 
 /// Why it happened.
 #[must_use]
 pub fn why(verdict: &Verdict<'_>) -> String {
-    let own = verdict.entry.and_then(|e| e.meaning.why.as_ref());
+    let own = while_tried(verdict, &verdict.cause.delayed_why)
+        .or_else(|| verdict.entry.and_then(|e| e.meaning.why.as_ref()));
     fill(own.unwrap_or(&verdict.cause.why), &verdict.names)
 }
 
@@ -35,7 +42,8 @@ pub fn first_move(verdict: &Verdict<'_>) -> String {
     {
         return fill(own, &verdict.names);
     }
-    let own = verdict.entry.and_then(|e| e.meaning.first_move.as_ref());
+    let own = while_tried(verdict, &verdict.cause.delayed_first_move)
+        .or_else(|| verdict.entry.and_then(|e| e.meaning.first_move.as_ref()));
     fill(own.unwrap_or(&verdict.cause.first_move), &verdict.names)
 }
 
@@ -45,15 +53,14 @@ pub fn next_moves(verdict: &Verdict<'_>) -> Vec<String> {
     let own = verdict
         .entry
         .filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());
-    if verdict.is_own_address() && verdict.cause.own_first_move.is_some() {
-        return verdict
-            .cause
-            .own_next_moves
-            .iter()
-            .map(|m| fill(m, &verdict.names))
-            .collect();
-    }
-    let moves = own.map_or(&verdict.cause.next_moves, |e| &e.meaning.next_moves);
+    let cause = verdict.cause;
+    let moves = if verdict.is_own_address() && cause.own_first_move.is_some() {
+        &cause.own_next_moves
+    } else if while_tried(verdict, &cause.delayed_first_move).is_some() {
+        &cause.delayed_next_moves
+    } else {
+        own.map_or(&cause.next_moves, |e| &e.meaning.next_moves)
+    };
     moves.iter().map(|m| fill(m, &verdict.names)).collect()
 }
 

@@ -216,7 +216,17 @@ fn texts(knowledge: &Knowledge) -> Vec<(String, String, &str)> {
         ] {
             texts.push(("causes.toml".into(), named(key), text.as_str()));
         }
-        for text in cause.next_moves.iter().chain(&cause.dont) {
+        for (key, text) in [
+            ("own_first_move", &cause.own_first_move),
+            ("delayed_title", &cause.delayed_title),
+            ("delayed_why", &cause.delayed_why),
+            ("delayed_first_move", &cause.delayed_first_move),
+        ] {
+            let text = text.as_deref();
+            texts.extend(text.map(|t| ("causes.toml".into(), named(key), t)));
+        }
+        let moves = cause.next_moves.iter().chain(&cause.own_next_moves);
+        for text in moves.chain(&cause.delayed_next_moves).chain(&cause.dont) {
             texts.push(("causes.toml".into(), named("next_moves or dont"), text));
         }
     }

@@ -232,6 +232,15 @@ pub struct Cause {
     pub own_first_move: Option<String>,
     #[serde(default)]
     pub own_next_moves: Vec<String>,
+    /// What is said instead while the message is still being tried, where the other texts speak of an end.
+    #[serde(default)]
+    pub delayed_title: Option<String>,
+    #[serde(default)]
+    pub delayed_why: Option<String>,
+    #[serde(default)]
+    pub delayed_first_move: Option<String>,
+    #[serde(default)]
+    pub delayed_next_moves: Vec<String>,
     #[serde(default)]
     pub source: Option<String>,
     #[serde(default)]

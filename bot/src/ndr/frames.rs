@@ -253,7 +253,7 @@ const AT_HOST: [&str; 9] = [
 ];
 
 /// Words of a sentence that speaks of a delivery, in lower case.
-const DELIVERY: [&str; 39] = [
+const DELIVERY: [&str; 40] = [
     "deliver",
     "couldn't be",
     "couldn\u{2019}t be",
@@ -291,6 +291,7 @@ const DELIVERY: [&str; 39] = [
     "was blocked",
     "reach",
     "failed address",
+    "mailing list <",
     "投递失败",
     "メール",
 ];
@@ -409,6 +410,21 @@ pub fn returned_follows(line: &str, marks: Marks) -> bool {
     let has_dashes = line.starts_with("---") || line.starts_with("===");
     marks.returned && (has_dashes || line.len() < 90)
         || has_dashes && line.to_ascii_lowercase().contains("original message")
+}
+
+/// Does Sendmail go on about its own queue here, behind what the server said?
+#[must_use]
+pub fn is_about_queue(line: &str) -> bool {
+    [
+        "Warning: message still undelivered",
+        "Will keep trying until",
+        "Message could not be delivered for",
+        "Message will be deleted from queue",
+        "While talking to",
+        "... while talking to",
+    ]
+    .iter()
+    .any(|words| line.trim_start().starts_with(words))
 }
 
 /// Does a text show that a report is being read?

@@ -98,8 +98,16 @@ pub fn speaker(before: &str) -> Option<String> {
     let start = (start..=before.len())
         .find(|i| before.is_char_boundary(*i))
         .unwrap_or(0);
+    let mut above = "";
     for line in before.get(start..)?.lines() {
-        let mut previous = "";
+        // Who handed the message over is not who refused it.
+        let handed_over =
+            line.trim_start().starts_with("from ") && above.contains("message was received at");
+        above = line;
+        if handed_over {
+            continue;
+        }
+        let (mut previous, mut before_that) = ("", "");
         for (nth, word) in line.split_whitespace().enumerate() {
             let (head, name) = match word.split_once('=') {
                 Some((key, value)) if key.len() < 20 => (key.trim_start_matches('['), value),
@@ -108,7 +116,8 @@ pub fn speaker(before: &str) -> Option<String> {
             let announced = nth == 0
                 || head == "-"
                 || head.contains('@')
-                || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head));
+                || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head))
+                    && !before_that.eq_ignore_ascii_case("name");
             if announced
                 && name.contains(['.', ':'])
                 && !name.contains('@')
@@ -122,6 +131,7 @@ pub fn speaker(before: &str) -> Option<String> {
             {
                 best = Some(host);
             }
+            before_that = previous;
             previous = word.trim_matches([',', ':', '(', '[', '{']);
         }
     }
@@ -214,5 +224,12 @@ mod tests {
             assert_eq!(speaker(before).as_deref(), Some(expected), "{before}");
         }
         assert_eq!(speaker("The response was:\n"), None);
+        assert_eq!(speaker("Deferred: Name server: example.org.: "), None);
+        assert_eq!(
+            speaker(
+                "The original message was received at Fri, 15 Jun 2018 17:36:54 +0900\nfrom mx.example.com [192.0.2.1]\n\n"
+            ),
+            None
+        );
     }
 }

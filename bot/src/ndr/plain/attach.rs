@@ -1,10 +1,10 @@
 //! Which reply belongs to which recipient: the recipients that stand before it, each with the server that spoke.
 
-use super::labels::{is_daemon, is_machine_made};
+use super::labels::{below_label, is_daemon, is_machine_made, sums_up};
 use super::{Named, Strength, Walk};
 use crate::ndr::merge::same_address;
 use crate::ndr::reply::Reply;
-use crate::ndr::{Recipient, address, hosts};
+use crate::ndr::{Recipient, address, frames, hosts};
 
 impl Walk {
     fn is_about_sender(&self, reply: &Reply) -> bool {
@@ -84,11 +84,20 @@ impl Walk {
         let mut closed = true;
         let mut behind = 0;
         let mut next_reply = 0;
+        // What the server of a transcript answered last.
+        let mut answer: Option<String> = None;
         let ends: Vec<usize> = named.iter().map(|n| n.at).chain([usize::MAX]).collect();
         for (index, end) in ends.iter().enumerate() {
             while let Some(reply) = replies.get(next_reply).filter(|r| r.start < *end) {
+                let said = self.words.get(reply.start..reply.end).unwrap_or_default();
                 let mut heard = Recipient::default();
-                heard.take_reply(self.words.get(reply.start..reply.end).unwrap_or_default());
+                heard.take_reply(match &answer {
+                    Some(answer) if sums_up(said) => answer,
+                    _ => said,
+                });
+                if self.is_answer(reply) {
+                    answer = Some(said.to_string());
+                }
                 heard.remote = self.speaker(behind.min(reply.start), reply);
                 self.give(heard, &group, &mut out, &mut loose);
                 closed = true;
@@ -201,6 +210,12 @@ impl Walk {
         }
     }
 
+    /// Does the reply stand in a line `<<< 550 …` of a transcript?
+    fn is_answer(&self, reply: &Reply) -> bool {
+        let before = self.words.get(..reply.start).unwrap_or_default();
+        before.trim_end().ends_with("<<<")
+    }
+
     fn speaker(&self, from: usize, reply: &Reply) -> Option<String> {
         let before = self.words.get(from..reply.start).unwrap_or_default();
         let text = self.words.get(reply.start..reply.end).unwrap_or_default();
@@ -248,7 +263,7 @@ impl Walk {
 
     /// What stands behind a recipient without a code is kept as its reply: the rest of the line and the lines of its block.
     fn keep_words(
-        &self,
+        &mut self,
         group: &[usize],
         out: &mut [Recipient],
         from: usize,
@@ -263,7 +278,11 @@ impl Walk {
             }
             text = text.split_once('\n').map_or("", |(_, below)| below);
         }
-        let text = text.trim_start_matches(['>', ']', ')', ':', ' ']);
+        if let Some(at) = below_label(text) {
+            text = text.get(at..).unwrap_or_default();
+            self.ndr.machine = true;
+        }
+        let text = text.trim_start_matches(['>', ']', ')', ':', ';', ',', ' ']);
         let mut said = String::new();
         for line in text.split('\n') {
             let line = line.trim();
@@ -273,7 +292,8 @@ impl Walk {
                 }
                 break;
             }
-            if line.starts_with("---") || line.contains('@') && address::leads(line) {
+            let of_queue = !said.is_empty() && frames::is_about_queue(line);
+            if line.starts_with("---") || of_queue || line.contains('@') && address::leads(line) {
                 break;
             }
             if said.len() < 600 {
@@ -282,7 +302,7 @@ impl Walk {
             }
         }
         let said = said.trim();
-        if said.split_whitespace().count() < 2 {
+        if said.split_whitespace().count() < 2 || said.starts_with("Action:") {
             return;
         }
         for &index in group {

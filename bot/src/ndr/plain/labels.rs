@@ -13,6 +13,56 @@ pub(super) fn in_transcript(line: &str) -> Option<&str> {
     (open < 20 && address::first(address) == Some(address)).then_some(address)
 }
 
+/// `<a@example.org>... Deferred: Connection timed out`: Sendmail's own words about a recipient, and where they start.
+pub(super) fn in_sendmail_words(line: &str) -> Option<(&str, usize)> {
+    let lead = line.len() - line.trim_start().len();
+    let rest = line.get(lead..)?.strip_prefix('<')?;
+    let sign = rest.find(">... ")?;
+    let address = rest.get(..sign)?;
+    (address::first(address) == Some(address)).then_some((address, lead + 1 + sign + 5))
+}
+
+/// What Sendmail says itself where the server's answer stands in the line above: `<<< 550 …`.
+pub(super) fn sums_up(reply: &str) -> bool {
+    ["... Remote protocol error", "... Service unavailable"]
+        .iter()
+        .any(|words| reply.contains(words))
+        && !reply.contains("<<<")
+}
+
+/// Labels of reports for people below which stands what the other server, or the attempt, answered; in lower case.
+const ANSWERS: [&str; 4] = [
+    "technical details of temporary failure",
+    "technical details of permanent failure",
+    "the response was:",
+    "the response from the remote server was:",
+];
+
+/// Where, in a text, the words below such a label start.
+pub(super) fn below_label(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        let lower = line.trim().to_ascii_lowercase();
+        if ANSWERS.iter().any(|label| lower.starts_with(label)) && lower.ends_with(':') {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Does the line before an address say that it is one to write to?
+pub(super) fn is_to_write_to(before: &str) -> bool {
+    let before = before.trim_end().as_bytes();
+    ["to the address", "send mail to"].iter().any(|words| {
+        before
+            .len()
+            .checked_sub(words.len())
+            .and_then(|at| before.get(at..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(words.as_bytes()))
+    })
+}
+
 /// `bob:00000:<bob@example.org> : reply`: one word before the address, a colon behind it.
 pub(super) fn before_spaced_colon(before: &str, after: &str) -> bool {
     before.ends_with('<')

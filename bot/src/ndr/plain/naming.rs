@@ -1,8 +1,8 @@
 //! Which recipients a line names, and how surely.
 
 use super::labels::{
-    before_spaced_colon, ends_with_address, in_transcript, is_recipient_label, is_sender_line,
-    speaks_of_help,
+    before_spaced_colon, ends_with_address, in_sendmail_words, in_transcript, is_recipient_label,
+    is_sender_line, is_to_write_to, speaks_of_help,
 };
 use super::{Named, Strength, Walk};
 use crate::ndr::address::{self, alone, before_colon};
@@ -35,6 +35,11 @@ impl Walk {
             self.name(found, Strength::Block, start);
             return;
         }
+        if let Some((found, at)) = in_sendmail_words(line) {
+            self.ndr.machine = true;
+            self.name(found, Strength::Block, start + at);
+            return;
+        }
         if let Some((found, rest)) = before_colon(line) {
             let at = start + line.len() - rest.len();
             self.name(found, Strength::Block, at.min(start + line.len()));
@@ -42,7 +47,12 @@ impl Walk {
             return;
         }
         if let Some(found) = alone(line) {
-            self.name(found, Strength::Block, start + line.len());
+            let strength = if is_to_write_to(&self.words) {
+                Strength::Mentioned
+            } else {
+                Strength::Block
+            };
+            self.name(found, strength, start + line.len());
             return;
         }
         let all = address::find(line);

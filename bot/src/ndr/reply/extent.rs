@@ -2,7 +2,7 @@
 
 use super::{LONGEST, basic_at};
 use crate::code::SmtpCode;
-use crate::ndr::{address, fields};
+use crate::ndr::{address, fields, frames};
 
 /// Where the reply that starts at `start` ends: at a blank line, the closing quotation mark or bracket, another reply, a field, a recipient.
 pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCode>) -> usize {
@@ -104,6 +104,7 @@ fn stops_reply(line: &str, smtp: Option<SmtpCode>) -> bool {
         || line.starts_with(">>>")
         || line.starts_with("---")
         || line.starts_with("***")
+        || frames::is_about_queue(line)
         || line.starts_with("at ") && line.contains(".js:")
     {
         return true;

@@ -210,6 +210,10 @@ pub(super) fn basic_code_is_meant(text: &str, at: usize, smtp: SmtpCode) -> bool
     if smtp.class() == 2 {
         return announced && word == "returned";
     }
+    // A field's name, with a number and perhaps nothing else behind it.
+    if matches!(word.as_str(), "responsecode" | "replycode") {
+        return true;
+    }
     // In the middle of a word-wrapped sentence the number must be announced, or be one that is hardly anything else.
     follows_letter
         && (announced
