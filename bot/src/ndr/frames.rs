@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use super::spot::Spotter;
 
 /// Words that open a report, in lower case. Two of the same kind in one paste are two reports.
 const OPENINGS: [(&str, Opening); 27] = [
@@ -329,45 +329,34 @@ enum Mark {
     Log,
 }
 
-/// All fixed words in one automaton, so that a text is looked at once.
-static WORDS: LazyLock<(Option<AhoCorasick>, Vec<Mark>)> = LazyLock::new(|| {
-    let mut words: Vec<String> = Vec::new();
-    let mut marks = Vec::new();
-    let mut add = |text: &str, mark: Mark| {
-        words.push(text.to_string());
-        marks.push(mark);
-        // Capitals beyond ASCII at the start of a word of another script.
-        let capital: String = text
-            .chars()
-            .next()
-            .map(char::to_uppercase)
-            .into_iter()
-            .flatten()
-            .chain(text.chars().skip(1))
-            .collect();
-        if !text.is_ascii() && capital != text {
-            words.push(capital);
-            marks.push(mark);
-        }
-    };
-    OPENINGS
+/// All fixed words in one index, so that a text is looked at once.
+static WORDS: LazyLock<Spotter<Mark>> = LazyLock::new(|| {
+    fn as_mark<'w>(words: &'w [&str], mark: Mark) -> impl Iterator<Item = (&'w str, Mark)> {
+        words.iter().map(move |w| (*w, mark))
+    }
+    let words: Vec<(&str, Mark)> = OPENINGS
         .iter()
-        .for_each(|(text, kind)| add(text, Mark::Opening(*kind)));
-    SIGNS.iter().for_each(|text| add(text, Mark::Sign));
-    RETURNED.iter().for_each(|text| add(text, Mark::Returned));
-    GENERATING
+        .map(|(words, kind)| (*words, Mark::Opening(*kind)))
+        .chain(as_mark(&SIGNS, Mark::Sign))
+        .chain(as_mark(&RETURNED, Mark::Returned))
+        .chain(as_mark(&GENERATING, Mark::Generating))
+        .chain(as_mark(&GENERATING_WIDE, Mark::Generating))
+        .chain(as_mark(&AT_HOST, Mark::AtHost))
+        .chain(as_mark(&DELIVERY, Mark::Delivery))
+        .chain(as_mark(&LOG, Mark::Log))
+        .collect();
+    // Capitals beyond ASCII at the start of a word of another script.
+    let capitals: Vec<(String, Mark)> = words
         .iter()
-        .chain(&GENERATING_WIDE)
-        .for_each(|text| add(text, Mark::Generating));
-    AT_HOST.iter().for_each(|text| add(text, Mark::AtHost));
-    DELIVERY.iter().for_each(|text| add(text, Mark::Delivery));
-    LOG.iter().for_each(|text| add(text, Mark::Log));
-    let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
-        .ascii_case_insensitive(true)
-        .build(&words)
-        .ok();
-    (automaton, marks)
+        .filter(|(words, _)| !words.is_ascii())
+        .map(|(words, mark)| {
+            let mut letters = words.chars();
+            let capital = letters.next().into_iter().flat_map(char::to_uppercase);
+            (capital.chain(letters).collect(), *mark)
+        })
+        .collect();
+    let capitals = capitals.iter().map(|(words, mark)| (words.as_str(), *mark));
+    Spotter::new(words.iter().copied().chain(capitals))
 });
 
 /// What the fixed words in `text` tell, for each of its lines.
@@ -375,32 +364,28 @@ static WORDS: LazyLock<(Option<AhoCorasick>, Vec<Mark>)> = LazyLock::new(|| {
 pub fn marks(text: &str) -> Vec<Marks> {
     let bytes = text.as_bytes();
     let mut lines = vec![Marks::default(); memchr::memchr_iter(b'\n', bytes).count() + 1];
-    let (Some(automaton), kinds) = &*WORDS else {
-        return lines;
-    };
     let mut ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
     let (mut start, mut end) = (0, ends.next().unwrap_or(0));
     let mut index = 0;
-    for hit in automaton.find_overlapping_iter(text) {
-        while hit.start() > end {
+    WORDS.spot(bytes, |from, to, mark| {
+        while from > end {
             start = end + 1;
             end = ends.next().unwrap_or(bytes.len());
             index += 1;
         }
         let Some(line) = lines.get_mut(index) else {
-            break;
+            return;
         };
-        match kinds.get(hit.pattern().as_usize()) {
-            Some(Mark::Opening(kind)) => line.opening = line.opening.or(Some(*kind)),
-            Some(Mark::Sign) => line.sign = true,
-            Some(Mark::Returned) => line.returned = true,
-            Some(Mark::Generating) => line.generating = Some(hit.end() - start),
-            Some(Mark::AtHost) => line.at_host = line.at_host.or(Some(hit.end() - start)),
-            Some(Mark::Delivery) => line.delivery = true,
-            Some(Mark::Log) => line.log = true,
-            None => {}
+        match mark {
+            Mark::Opening(kind) => line.opening = line.opening.or(Some(kind)),
+            Mark::Sign => line.sign = true,
+            Mark::Returned => line.returned = true,
+            Mark::Generating => line.generating = Some(to - start),
+            Mark::AtHost => line.at_host = line.at_host.or(Some(to - start)),
+            Mark::Delivery => line.delivery = true,
+            Mark::Log => line.log = true,
         }
-    }
+    });
     lines
 }
 
