@@ -121,17 +121,27 @@ impl Folder {
         self.in_word = inside;
     }
 
+    /// Writes every byte and moves on behind those that are kept: what a byte is cannot be foreseen, so nothing branches on it.
     fn ascii_run(&mut self, bytes: &[u8]) {
+        let (mut length, mut known) = (self.text.len(), self.edges.len());
+        self.text.resize(length + bytes.len(), 0);
+        self.edges.resize(known + bytes.len(), 0);
         for &byte in bytes {
-            match ASCII.get(byte as usize) {
-                Some(&GAP) => self.gap = true,
-                Some(&kept) if kept > DROP => {
-                    self.edge(kept.is_ascii_alphanumeric());
-                    self.text.push(kept);
-                }
-                _ => {}
+            let becomes = ASCII.get(byte as usize).copied().unwrap_or(DROP);
+            let kept = becomes > DROP;
+            let inside = becomes.is_ascii_alphanumeric();
+            if let (Some(text), Some(edge)) = (self.text.get_mut(length), self.edges.get_mut(known))
+            {
+                *text = becomes;
+                *edge = length as u32;
             }
+            length += usize::from(kept);
+            known += usize::from(kept & (self.gap | !(self.in_word & inside)));
+            self.gap = (self.gap & !kept) | (becomes == GAP);
+            self.in_word = (self.in_word & !kept) | (inside & kept);
         }
+        self.text.truncate(length);
+        self.edges.truncate(known);
     }
 
     fn wide(&mut self, c: char) {

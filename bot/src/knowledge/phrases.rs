@@ -59,6 +59,39 @@ pub struct Found {
 const LONG: usize = 8;
 const SHORT: usize = 3;
 
+/// A piece of less than eight bytes: all of it as one number, and which bytes of a text's number it is compared with.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    head: u64,
+    mask: u64,
+    length: u32,
+    id: u32,
+}
+
+impl Short {
+    fn new(piece: &[u8], id: u32) -> Self {
+        Self {
+            head: head_of(piece),
+            mask: !u64::MAX.checked_shl(8 * to_u32(piece.len())).unwrap_or(0),
+            length: to_u32(piece.len()),
+            id,
+        }
+    }
+}
+
+/// The first eight bytes as one number; what is missing counts as zero.
+fn head_of(bytes: &[u8]) -> u64 {
+    let mut head = [0; LONG];
+    if let Some(whole) = bytes.first_chunk() {
+        head = *whole;
+    } else {
+        head.iter_mut()
+            .zip(bytes)
+            .for_each(|(to, from)| *to = *from);
+    }
+    u64::from_le_bytes(head)
+}
+
 /// Every wording of a knowledge folder.
 #[derive(Debug, Default)]
 pub struct Phrases {
@@ -66,24 +99,49 @@ pub struct Phrases {
     /// Pieces of eight bytes and more, by their first eight.
     long: FxHashMap<u64, Vec<u32>>,
     /// Shorter pieces, by their first three.
-    short: FxHashMap<[u8; SHORT], Vec<u32>>,
+    short: FxHashMap<u32, Vec<Short>>,
     /// The few that are shorter still; they stand behind a gap.
-    tiny: Vec<u32>,
-    /// One bit for each beginning of a piece (by a hash of three bytes): most words of a text begin none.
-    begun: Vec<u64>,
+    tiny: Vec<Short>,
+    /// A bit for each beginning of a piece, of eight bytes and of three: most words of a text begin none.
+    begun_long: Bits,
+    begun_short: Bits,
     /// For each piece: the phrases that begin with it.
     begins: Vec<Vec<u32>>,
     phrases: Vec<Phrase>,
 }
 
-/// Bits in `Phrases::begun`; 64 KiB of memory stay in the nearest cache.
-const BITS: u32 = 1 << 16;
+/// A set of numbers that now and then holds one more; 8 KiB of memory stay in the nearest cache.
+#[derive(Debug)]
+struct Bits(Box<[u64; 1024]>);
 
-fn bit(head: [u8; SHORT]) -> (usize, u64) {
-    let [a, b, c] = head;
-    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> 16;
-    let bit = hash % BITS;
-    ((bit / 64) as usize, 1 << (bit % 64))
+impl Default for Bits {
+    fn default() -> Self {
+        Self(Box::new([0; 1024]))
+    }
+}
+
+impl Bits {
+    fn bit(number: u64) -> (usize, u64) {
+        let bit = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+
+    fn add(&mut self, number: u64) {
+        let (at, mask) = Self::bit(number);
+        if let Some(bits) = self.0.get_mut(at) {
+            *bits |= mask;
+        }
+    }
+
+    fn may_hold(&self, number: u64) -> bool {
+        let (at, mask) = Self::bit(number);
+        self.0.get(at).is_some_and(|bits| bits & mask != 0)
+    }
+}
+
+/// The first three bytes of a head.
+fn start_of(head: u64) -> u32 {
+    (head & 0xff_ffff) as u32
 }
 
 /// Collects wordings before the index is built.
@@ -141,25 +199,19 @@ impl Builder {
             phrases: self.phrases,
             ..Phrases::default()
         };
-        built.begun = vec![0; (BITS / 64) as usize];
         for (id, piece) in (0u32..).zip(&self.pieces) {
             let bytes = piece.as_bytes();
-            if let Some(head) = bytes.first_chunk::<SHORT>() {
-                let (word, mask) = bit(*head);
-                if let Some(word) = built.begun.get_mut(word) {
-                    *word |= mask;
-                }
-            }
-            if let Some(head) = bytes.first_chunk::<LONG>() {
-                built
-                    .long
-                    .entry(u64::from_le_bytes(*head))
-                    .or_default()
-                    .push(id);
-            } else if let Some(head) = bytes.first_chunk::<SHORT>() {
-                built.short.entry(*head).or_default().push(id);
+            let head = head_of(bytes);
+            if bytes.len() >= LONG {
+                built.begun_long.add(head);
+                built.long.entry(head).or_default().push(id);
+            } else if bytes.len() >= SHORT {
+                let start = start_of(head);
+                built.begun_short.add(start.into());
+                let known = built.short.entry(start).or_default();
+                known.push(Short::new(bytes, id));
             } else {
-                built.tiny.push(id);
+                built.tiny.push(Short::new(bytes, id));
             }
         }
         built.pieces = self.pieces;
@@ -174,25 +226,28 @@ impl Phrases {
         let mut hits = Vec::new();
         for &edge in text.edges() {
             let rest = bytes.get(edge as usize..).unwrap_or_default();
-            let (word, mask) = rest
-                .first_chunk::<SHORT>()
-                .map_or((usize::MAX, 0), |head| bit(*head));
-            let begun = self.begun.get(word).is_some_and(|w| w & mask != 0);
-            let long = rest
-                .first_chunk::<LONG>()
-                .filter(|_| begun)
-                .and_then(|head| self.long.get(&u64::from_le_bytes(*head)));
-            let short = rest
-                .first_chunk::<SHORT>()
-                .filter(|_| begun)
-                .and_then(|head| self.short.get(head));
-            for &id in long.into_iter().chain(short).chain([&self.tiny]).flatten() {
-                let Some(piece) = self.pieces.get(id as usize) else {
-                    continue;
-                };
-                let end = edge as usize + piece.len();
-                if rest.starts_with(piece.as_bytes()) && text.is_edge(end) {
-                    hits.push((id, edge, to_u32(end)));
+            let head = head_of(rest);
+            if self.begun_long.may_hold(head) {
+                for &id in self.long.get(&head).into_iter().flatten() {
+                    let Some(piece) = self.pieces.get(id as usize) else {
+                        continue;
+                    };
+                    let end = edge as usize + piece.len();
+                    if rest.starts_with(piece.as_bytes()) && text.is_edge(end) {
+                        hits.push((id, edge, to_u32(end)));
+                    }
+                }
+            }
+            let start = start_of(head);
+            let short = self.begun_short.may_hold(start.into());
+            let short = short.then(|| self.short.get(&start)).flatten();
+            for piece in short.into_iter().chain([&self.tiny]).flatten() {
+                let end = edge + piece.length;
+                if head & piece.mask == piece.head
+                    && end as usize <= bytes.len()
+                    && text.is_edge(end as usize)
+                {
+                    hits.push((piece.id, edge, end));
                 }
             }
             if hits.len() > MOST_HITS {

@@ -120,7 +120,8 @@ pub fn innermost(text: &str) -> &str {
     let mut inner = text;
     for _ in 0..4 {
         let next = quotation(inner).or_else(|| {
-            WRAPPERS.iter().find_map(|mark| {
+            let marks = WRAPPERS.iter().filter(|mark| inner.contains(**mark));
+            marks.into_iter().find_map(|mark| {
                 let (_, rest) = inner.split_once(mark)?;
                 let rest = rest.trim_start_matches(['{', '\'', '"', ' ']);
                 let starts = reply::find(rest).first().is_some_and(|r| r.start <= 24);
@@ -143,7 +144,7 @@ pub fn quotation(text: &str) -> Option<&str> {
 
 /// `5.1.0 - Unknown address error 550-'5.2.2 … Mailbox full'`: a gateway's own words before the reply in quotation marks.
 fn quoted(text: &str) -> Option<&str> {
-    let (before, _) = text.split_once("-'")?;
+    let (before, _) = text.contains("-'").then(|| text.split_once("-'"))??;
     let start = before.len().checked_sub(3)?;
     let head = text.get(..start)?;
     let outer = crate::code::EnhancedCode::parse(head.split(' ').next()?);
