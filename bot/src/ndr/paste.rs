@@ -3,74 +3,88 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use memchr::memmem::Finder;
+
+use super::spot::Spotter;
 
 /// Text as the readers want it: LF line ends, nothing invisible, quote marks taken off.
 #[derive(Clone, Debug, Default)]
-pub struct Clean {
-    pub text: String,
+pub struct Clean<'t> {
+    pub text: Cow<'t, str>,
     /// For each line: was it quoted with `>`?
     pub quoted: Vec<bool>,
 }
 
 /// Cleans a text for reading.
 #[must_use]
-pub fn clean(text: &str) -> Clean {
+pub fn clean(text: &str) -> Clean<'_> {
     let mut needs = Needs::of(text);
-    let text = if needs.html {
-        let shown = super::html::to_text(text);
-        needs = Needs::of(&shown);
-        Cow::Owned(shown)
-    } else {
-        Cow::Borrowed(text)
-    };
-    let text = if needs.escapes {
-        let plain = unescape(&text);
-        needs = Needs::of(&plain);
-        Cow::Owned(plain)
-    } else {
-        text
-    };
-    if needs.nothing(&text) {
-        let text = text.strip_suffix('\n').unwrap_or(&text);
+    let mut text = Cow::Borrowed(text);
+    if needs.html {
+        text = Cow::Owned(super::html::to_text(&text));
+        needs = Needs::of(&text);
+    }
+    if needs.escapes {
+        text = Cow::Owned(unescape(&text));
+        needs = Needs::of(&text);
+    }
+    if needs.nothing() {
+        match &mut text {
+            Cow::Borrowed(text) => *text = text.strip_suffix('\n').unwrap_or(text),
+            Cow::Owned(text) if text.ends_with('\n') => _ = text.pop(),
+            Cow::Owned(_) => {}
+        }
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
         return Clean {
-            text: text.to_string(),
-            quoted: vec![false; memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1],
+            text,
+            quoted: vec![false; lines],
         };
     }
-    let Needs {
-        links,
-        answers,
-        run_together,
-        ..
-    } = needs;
-    let mut clean = Clean {
-        text: String::with_capacity(text.len()),
-        quoted: Vec::new(),
+    let mut out = String::with_capacity(text.len());
+    let mut quotes = Vec::new();
+    let mut push = |line: &str, quoted: bool| {
+        out.push_str(line);
+        out.push('\n');
+        quotes.push(quoted);
     };
     let lines = text.split('\n').flat_map(|l| {
         let l = l.strip_suffix('\r').unwrap_or(l);
         l.split('\r')
     });
     for line in lines {
-        let (line, quoted) = unquote(line);
-        let line = visible(line);
-        let line = if links { without_links(&line) } else { line };
-        let line = match answers.then(|| line.split_once(ANSWER)).flatten() {
-            Some((_, said)) if !said.trim().is_empty() => Cow::Owned(said.to_string()),
-            _ => line,
-        };
-        if line.len() > RUN_TOGETHER && run_together {
-            split_run_together(&line, quoted, &mut clean);
+        let (line, quoted) = if needs.quotes {
+            unquote(line)
         } else {
-            push_line(&line, quoted, &mut clean);
+            (line, false)
+        };
+        let line = if needs.sight {
+            visible(line)
+        } else {
+            Cow::Borrowed(line)
+        };
+        let line = if needs.links {
+            without_links(&line)
+        } else {
+            line
+        };
+        let said = needs.answers.then(|| line.split_once(ANSWER)).flatten();
+        let line = match said {
+            Some((_, said)) if !said.trim().is_empty() => said,
+            _ => &line,
+        };
+        if needs.run_together && line.len() > RUN_TOGETHER {
+            split_run_together(line, |line| push(line, quoted));
+        } else {
+            push(line, quoted);
         }
     }
-    if clean.text.ends_with('\n') {
-        clean.text.pop();
+    if out.ends_with('\n') {
+        out.pop();
     }
-    clean
+    Clean {
+        text: Cow::Owned(out),
+        quoted: quotes,
+    }
 }
 
 /// What a text needs before it can be read.
@@ -81,6 +95,10 @@ struct Needs {
     links: bool,
     answers: bool,
     run_together: bool,
+    /// Characters that nobody sees are in it.
+    sight: bool,
+    quotes: bool,
+    line_ends: bool,
 }
 
 /// Tags of which two at the start of a text, or one where it begins with a tag, make it HTML.
@@ -95,58 +113,77 @@ const ANSWER: &str = "The server response was: ";
 
 /// Searchers made once; making one costs more than a search in a short text.
 struct Finders {
-    escapes: Vec<Finder<'static>>,
-    links: Vec<Finder<'static>>,
+    escapes: [Finder<'static>; 3],
+    links: [Finder<'static>; 3],
     answer: Finder<'static>,
-    labels: Vec<Finder<'static>>,
 }
 
 static FINDERS: LazyLock<Finders> = LazyLock::new(|| Finders {
-    escapes: ESCAPES.iter().map(Finder::new).collect(),
-    links: LINKS.iter().map(Finder::new).collect(),
+    escapes: ESCAPES.map(Finder::new),
+    links: LINKS.map(Finder::new),
     answer: Finder::new(ANSWER),
-    labels: LABELS.iter().map(Finder::new).collect(),
 });
+
+/// What a byte may be part of, one bit for each.
+const OPENS: u8 = 1;
+const CLOSES: u8 = 2;
+const AMPERSAND: u8 = 4;
+const RETURN: u8 = 8;
+const UNSEEN: u8 = 16;
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated at build time: an index out of range does not compile"
+)]
+const BYTES: [u8; 256] = {
+    let mut table = [UNSEEN; 256];
+    let mut b = 0x20;
+    while b < 0x7f {
+        table[b] = 0;
+        b += 1;
+    }
+    table[b'\n' as usize] = 0;
+    table[b'\t' as usize] = 0;
+    table[b'\r' as usize] = RETURN;
+    table[b'<' as usize] = OPENS;
+    table[b'>' as usize] = CLOSES;
+    table[b'&' as usize] = AMPERSAND;
+    table
+};
 
 impl Needs {
     fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let any = |finders: &[Finder<'_>]| finders.iter().any(|f| f.find(bytes).is_some());
-        let inner = |f: &Finder<'_>| {
-            f.find_iter(bytes).any(|at| {
-                at.checked_sub(1)
-                    .and_then(|i| bytes.get(i))
-                    .is_some_and(|b| !matches!(b, b'\n' | b'>'))
-            })
-        };
+        let holds = bytes.iter().fold(0, |holds, b| {
+            holds | BYTES.get(*b as usize).copied().unwrap_or(UNSEEN)
+        });
+        let is_in = |bit: u8| holds & bit != 0;
         Self {
-            html: is_html(text),
-            escapes: memchr::memchr(b'&', bytes).is_some() && any(&FINDERS.escapes),
-            links: memchr::memchr2(b'<', b']', bytes).is_some() && any(&FINDERS.links)
-                || FINDERS
-                    .links
-                    .get(1)
-                    .is_some_and(|f| f.find(bytes).is_some()),
+            html: is_in(OPENS) && is_html(text),
+            escapes: is_in(AMPERSAND) && any(&FINDERS.escapes),
+            links: any(&FINDERS.links),
             answers: FINDERS.answer.find(bytes).is_some(),
-            run_together: has_long_line(bytes) && FINDERS.labels.iter().any(inner),
+            run_together: has_long_line(bytes) && has_inner_label(bytes),
+            sight: is_in(UNSEEN),
+            quotes: is_in(CLOSES) && (is_in(RETURN) || has_quote(bytes)),
+            line_ends: is_in(RETURN),
         }
     }
 
     /// Is the text as the readers want it?
-    fn nothing(self, text: &str) -> bool {
-        let bytes = text.as_bytes();
+    fn nothing(self) -> bool {
         let Needs {
             html: _,
             escapes: _,
             links,
             answers,
             run_together,
+            sight,
+            quotes,
+            line_ends,
         } = self;
-        !(links || answers || run_together)
-            && bytes
-                .iter()
-                .all(|b| (0x20..0x7f).contains(b) || matches!(b, b'\n' | b'\t'))
-            && !has_quote(bytes)
+        !(links || answers || run_together || sight || quotes || line_ends)
     }
 }
 
@@ -194,12 +231,6 @@ fn has_quote(bytes: &[u8]) -> bool {
             .find(|b| !matches!(b, b' ' | b'\t'))
             .is_none_or(|b| *b == b'\n')
     })
-}
-
-fn push_line(line: &str, quoted: bool, clean: &mut Clean) {
-    clean.text.push_str(line);
-    clean.text.push('\n');
-    clean.quoted.push(quoted);
 }
 
 /// Takes quote marks off a line; the `>>>` and `<<<` of an SMTP transcript stay.
@@ -363,38 +394,35 @@ const LABELS: [&str; 22] = [
     "The response from the remote server was:",
 ];
 
-static LABEL_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(LABELS)
-        .ok()
-});
+static LABEL_WORDS: LazyLock<Spotter<&str>> =
+    LazyLock::new(|| Spotter::new(LABELS.map(|label| (label, label))));
 
-/// Where labels stand in the middle of a line.
-fn inner_labels(line: &str) -> impl Iterator<Item = usize> + '_ {
-    let hits = LABEL_WORDS.as_ref().map(|words| words.find_iter(line));
-    hits.into_iter()
-        .flatten()
-        .map(|hit| hit.start())
-        .filter(|&at| {
-            at.checked_sub(1)
-                .and_then(|i| line.as_bytes().get(i))
-                .is_some_and(|b| matches!(b, b' ' | b'\t' | b')' | b'.' | b'>'))
-        })
+/// Calls `each` with where labels stand behind `before` (a test of the byte in front of them).
+fn each_label(text: &[u8], before: impl Fn(u8) -> bool, mut each: impl FnMut(usize)) {
+    LABEL_WORDS.spot(text, |start, end, label| {
+        let inner = start.checked_sub(1).and_then(|i| text.get(i));
+        if inner.is_some_and(|b| before(*b)) && text.get(start..end) == Some(label.as_bytes()) {
+            each(start);
+        }
+    });
+}
+
+/// Does a label stand anywhere but at the start of a line?
+fn has_inner_label(text: &[u8]) -> bool {
+    let mut any = false;
+    each_label(text, |b| !matches!(b, b'\n' | b'>'), |_| any = true);
+    any
 }
 
 /// A long line with labels in its middle becomes a line for each.
-fn split_run_together(line: &str, quoted: bool, clean: &mut Clean) {
+fn split_run_together(line: &str, mut push: impl FnMut(&str)) {
     let mut start = 0;
-    for cut in inner_labels(line) {
-        push_line(
-            line.get(start..cut).unwrap_or_default().trim_end(),
-            quoted,
-            clean,
-        );
+    let splits = |b| matches!(b, b' ' | b'\t' | b')' | b'.' | b'>');
+    each_label(line.as_bytes(), splits, |cut| {
+        push(line.get(start..cut).unwrap_or_default().trim_end());
         start = cut;
-    }
-    push_line(line.get(start..).unwrap_or_default(), quoted, clean);
+    });
+    push(line.get(start..).unwrap_or_default());
 }
 
 /// So many bytes are the start of a text.
