@@ -44,7 +44,16 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ),
     (
         "bot",
-        &["ask", "classify", "compose", "dns", "follow_up", "knowledge", "ndr", "reply"],
+        &[
+            "ask",
+            "classify",
+            "compose",
+            "dns",
+            "follow_up",
+            "knowledge",
+            "ndr",
+            "reply",
+        ],
     ),
 ];
 

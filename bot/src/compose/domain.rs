@@ -107,6 +107,9 @@ fn title(report: &Report) -> String {
             format!("{n} things")
         }
     };
+    if findings_hold(report, "could_not_check") {
+        return format!("{domain} could not be checked");
+    }
     match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) if !report.found.undetermined.is_empty() => {
             format!("{domain}: nothing wrong was found, but not everything could be checked")
@@ -120,6 +123,10 @@ fn title(report: &Report) -> String {
             warnings
         ),
     }
+}
+
+fn findings_hold(report: &Report, slug: &str) -> bool {
+    report.found.findings.iter().any(|f| f.word.slug == slug)
 }
 
 fn in_order(report: &Report, knowledge: &Knowledge) -> String {
@@ -274,6 +281,9 @@ fn branches(report: &Report, knowledge: &Knowledge) -> Vec<(Text, Text)> {
 }
 
 fn unknown(report: &Report) -> Option<Text> {
+    if findings_hold(report, "could_not_check") {
+        return None;
+    }
     let named: Vec<String> = report
         .found
         .undetermined

@@ -6,7 +6,7 @@ use super::finding::{
     WILDCARD_TXT, look_up, why,
 };
 use super::mx::Mx;
-use super::name::Domain;
+use super::name::{Domain, parent};
 use super::zone::{Failure, Kind, Question, Record, Zone};
 use crate::text::Text;
 
@@ -167,7 +167,8 @@ fn unreachable(zone: &Zone, domain: &Domain, failures: &[Failure], found: &mut F
     let first = failures.first().copied().unwrap_or(Failure::Timeout);
     let said = |test: fn(&Failure) -> bool| failures.iter().any(test);
     let unvalidated = zone.question(Question::Unvalidated(name.to_string(), Kind::Soa));
-    if unvalidated.is_pending() {
+    let above = zone.ask(parent(domain.registrable()).unwrap_or_default(), Kind::Soa);
+    if unvalidated.is_pending() || above.is_pending() {
         return;
     }
     let answers = !unvalidated.records().is_empty() || unvalidated.is_absent();
@@ -180,21 +181,11 @@ fn unreachable(zone: &Zone, domain: &Domain, failures: &[Failure], found: &mut F
                 .said_by("RFC 4035 section 5")
                 .seen_by(format!("nslookup -type=ds {name}")),
         );
-    } else if said(|f| {
-        matches!(
-            f,
-            Failure::Server {
-                unreachable: true,
-                ..
-            }
-        )
-    }) || matches!(
-        unvalidated.failure(),
-        Some(Failure::Server {
-            unreachable: true,
-            ..
-        })
-    ) {
+    } else if failures.iter().all(|f| matches!(f, Failure::Server { .. }))
+        && matches!(unvalidated.failure(), Some(Failure::Server { .. }))
+        && above.failure().is_none()
+    {
+        // The resolver answers for the domain above, and for this one it fails whatever it is asked.
         found.add(
             DOMAIN_LAME
                 .at(name, format!("{domain} is delegated to name servers that do not answer for it: none of its records can be read"))
