@@ -16,11 +16,13 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply"]),
+    ("place", &[]),
     ("reply", &["text"]),
+    ("store", &["place", "reply"]),
     ("commands", &["ask", "dns"]),
     ("names", &[]),
     ("ndr", &["code"]),

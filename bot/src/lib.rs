@@ -4,6 +4,7 @@ pub mod bot;
 
 pub mod ask;
 pub mod commands;
+pub mod place;
 
 pub mod code;
 pub mod ndr;
@@ -21,3 +22,5 @@ pub mod names;
 
 pub mod reply;
 pub mod text;
+
+pub mod store;

@@ -1,0 +1,141 @@
+//! What must outlive a crash: events received, posts to deliver, which paste got which answer, feedback.
+//!
+//! When an operation of a [`Store`] returns `Ok`, what it did is on the disk; what it shows others is on the disk as well. It answers
+//! to any task of an async program and never blocks one. It has no clock: callers pass the time.
+
+pub mod inbox;
+pub mod memory;
+pub mod outbox;
+pub mod time;
+pub mod trouble;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::place::{Channel, MessageRef, Place};
+use crate::store::inbox::{Event, EventId, NewEvent, Outcome, Received};
+use crate::store::memory::{Answer, Cursor, Feedback};
+use crate::store::outbox::{Dead, Due, NewPost, PostId, PostKey, Posted, Settled};
+use crate::store::time::Time;
+use crate::store::trouble::Trouble;
+
+/// Most bytes of one value: the payload of an event, a reply, a file.
+pub const LARGEST_VALUE: usize = 4 << 20;
+
+/// Most names of one event that are looked at.
+pub const MOST_KEYS: usize = 8;
+
+/// What an operation returns. Once polled it is carried out, also where the caller stops waiting.
+pub type Promise<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
+
+/// One atomic change: all of it becomes durable, or nothing. Tickets will add their fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The event whose work ends here. Finishing it twice does nothing the second time.
+    pub finished: Option<(EventId, Outcome)>,
+    /// In the order in which they are to appear. A post may name one before it.
+    pub posts: Vec<NewPost>,
+    /// Added, or put in the place of the row for that paste.
+    pub answers: Vec<Answer>,
+    /// Pastes that are gone: their rows go.
+    pub forgotten: Vec<MessageRef>,
+    pub feedback: Vec<Feedback>,
+    pub read: Vec<Cursor>,
+    /// When this happens.
+    pub now: Time,
+}
+
+/// Which old rows `Store::prune` takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prune {
+    /// Finished events received before this: payload and names go.
+    pub events_before: Time,
+    /// Delivered posts and answers settled before this: what hangs on them can no longer be edited.
+    pub posts_before: Time,
+    /// Feedback given before this.
+    pub feedback_before: Time,
+    /// Most rows in one go; call again while it takes that many away.
+    pub most: usize,
+}
+
+/// How the store fares, for health and metrics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Why nothing is accepted at the moment.
+    pub trouble: Option<Trouble>,
+    pub unfinished: u64,
+    pub waiting: u64,
+    pub dead: u64,
+    pub bytes_on_disk: u64,
+}
+
+/// A durable store. Callers share one as `Arc<dyn Store>`.
+pub trait Store: Send + Sync {
+    /// Writes an event down unless one of its keys is known.
+    fn receive(&self, event: NewEvent) -> Promise<'_, Received>;
+
+    /// Gives out up to `most` unfinished events that nobody in this process works on, oldest first, and counts that. Call it at the
+    /// start until it returns none, and again after an operation ended in `Trouble`.
+    fn resume(&self, most: usize) -> Promise<'_, Vec<Event>>;
+
+    /// An event with its payload, until it is pruned.
+    fn event(&self, id: EventId) -> Promise<'_, Option<Event>>;
+
+    /// Makes a change. For each of its posts the number it has: an old one where its key was known.
+    fn commit(&self, change: Change) -> Promise<'_, Vec<PostId>>;
+
+    /// The heads of this chat's threads that may go now, at most `most`, longest due first, without those in a resting channel.
+    /// What was started and not settled in this process is left out.
+    fn due(
+        &self,
+        chat: String,
+        now: Time,
+        most: usize,
+        resting: Vec<Channel>,
+    ) -> Promise<'_, Vec<Due>>;
+
+    /// Notes before the sending that these may be out there from now on.
+    fn starting(&self, posts: Vec<PostId>, now: Time) -> Promise<'_, ()>;
+
+    /// Notes how a started post fared.
+    fn settle(&self, post: PostId, how: Settled, now: Time) -> Promise<'_, ()>;
+
+    /// What became of the post of this name.
+    fn posted(&self, key: PostKey) -> Promise<'_, Option<Posted>>;
+
+    /// Which post of ours a message is: where a button was pressed, where a reply hangs on.
+    fn posted_as(&self, message: MessageRef) -> Promise<'_, Option<Posted>>;
+
+    /// Dead letters with larger numbers than `after`, oldest first.
+    fn dead(&self, after: PostId, most: usize) -> Promise<'_, Vec<Dead>>;
+
+    /// Puts a dead letter, and those that died because of it, back into their threads, before what is newer. How many.
+    fn retry(&self, post: PostId, now: Time) -> Promise<'_, usize>;
+
+    /// Takes a dead letter away for good.
+    fn discard(&self, post: PostId, now: Time) -> Promise<'_, ()>;
+
+    /// The answer to a paste.
+    fn answer(&self, paste: MessageRef) -> Promise<'_, Option<Answer>>;
+
+    /// The pastes that a post answers, oldest first.
+    fn answered_by(&self, post: PostKey) -> Promise<'_, Vec<Answer>>;
+
+    /// The last paste of a person whose answer stands at a place.
+    fn last_paste(&self, place: Place, person: String) -> Promise<'_, Option<Answer>>;
+
+    /// How far the channels of a chat are read.
+    fn cursors(&self, chat: String) -> Promise<'_, Vec<Cursor>>;
+
+    /// Feedback in the order it was given, `from` the first row that is wanted.
+    fn feedback(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Feedback)>>;
+
+    /// Takes old rows away. How many.
+    fn prune(&self, what: Prune) -> Promise<'_, usize>;
+
+    /// How the store fares. Asks nothing of the disk.
+    fn health(&self) -> Health;
+
+    /// Carries out what is waiting, then lets go of the files. Later operations are refused.
+    fn close(&self) -> Promise<'_, ()>;
+}
