@@ -12,10 +12,10 @@ pub mod trouble;
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::place::{Channel, MessageRef, Place};
+use crate::place::{MessageRef, Place};
 use crate::store::inbox::{Event, EventId, NewEvent, Outcome, Received};
 use crate::store::memory::{Answer, Cursor, Feedback};
-use crate::store::outbox::{Dead, Due, NewPost, PostId, PostKey, Posted, Settled};
+use crate::store::outbox::{Dead, Due, NewPost, PostId, PostKey, Posted, Pull, Settled};
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
 
@@ -84,20 +84,11 @@ pub trait Store: Send + Sync {
     /// Makes a change. For each of its posts the number it has: an old one where its key was known.
     fn commit(&self, change: Change) -> Promise<'_, Vec<PostId>>;
 
-    /// The heads of this chat's threads that may go now, at most `most`, longest due first, without those in a resting channel.
-    /// What was started and not settled in this process is left out.
-    fn due(
-        &self,
-        chat: String,
-        now: Time,
-        most: usize,
-        resting: Vec<Channel>,
-    ) -> Promise<'_, Vec<Due>>;
+    /// The heads of a chat's threads that may go now, longest due first. Before it answers, each is durably noted as one that may be
+    /// out there; none is given out again in this process until it is settled.
+    fn take(&self, pull: Pull) -> Promise<'_, Vec<Due>>;
 
-    /// Notes before the sending that these may be out there from now on.
-    fn starting(&self, posts: Vec<PostId>, now: Time) -> Promise<'_, ()>;
-
-    /// Notes how a started post fared.
+    /// Notes how a taken post fared.
     fn settle(&self, post: PostId, how: Settled, now: Time) -> Promise<'_, ()>;
 
     /// What became of the post of this name.

@@ -1,10 +1,10 @@
 //! The outbox: what is to become visible in a chat, in order per thread, until it is delivered or given up.
 //!
-//! A sender does, for its chat: `due` (who may go now) → `starting` (durable: "may be out there") → sends → `settle`.
+//! A sender does, for its chat: `take` (who may go now, durably noted as perhaps out there) → sends → `settle`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{DeskName, Place};
+use crate::place::{Channel, DeskName, Place};
 use crate::reply::Reply;
 use crate::store::time::Time;
 
@@ -48,7 +48,8 @@ pub struct File {
 
 /// A post as its author writes it.
 ///
-/// - Edits of one message that wait collapse into the newest; an edit of a message that was not tried yet is folded into it.
+/// - Edits of one message that wait collapse into one with the newest text; an edit of a message that was not tried yet is folded
+///   into it. The names of both lead to what is left.
 /// - An edit with a smaller `version` than one that is stored for that message is left out.
 /// - A deletion takes waiting edits with it, and the message as well where that was not tried yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,19 @@ pub struct NewPost {
     pub version: u64,
 }
 
+/// What a sender can take on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pull {
+    pub chat: String,
+    pub now: Time,
+    /// Most posts.
+    pub most: usize,
+    /// Most posts of one channel.
+    pub per_channel: usize,
+    /// Channels that must wait for their rate limits: nothing of them.
+    pub resting: Vec<Channel>,
+}
+
 /// A post that may go now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
@@ -72,9 +86,9 @@ pub struct Due {
     pub place: Place,
     /// The message to edit or delete.
     pub message: Option<String>,
-    /// How often it was started before.
+    /// How often it was taken before.
     pub attempts: u32,
-    /// It was started and nobody knows how that ended: look for it in `place` (by its key or nonce) before sending it again.
+    /// It was taken before and nobody knows how that ended: look for it in `place` (by its key or nonce) before sending it again.
     pub unsure: bool,
 }
 
@@ -123,6 +137,6 @@ pub enum PostState {
     Waiting,
     Delivered,
     Dead,
-    /// Deleted, withdrawn before it was sent, or overtaken by a newer edit.
+    /// Deleted, or withdrawn before it was sent.
     Gone,
 }
