@@ -40,6 +40,9 @@ pub enum Task {
     /// Check, show and try out the knowledge files
     #[command(subcommand)]
     Knowledge(Keep),
+    /// Look after the durable store
+    #[command(subcommand)]
+    Store(KeepStore),
     /// Measure speed over a folder of messages, beside the MIME parser alone
     Bench {
         /// A folder of messages
@@ -158,4 +161,36 @@ pub enum Keep {
     },
     /// Print the JSON Schema of a knowledge file
     Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeepStore {
+    /// Open the store, verify it, and say what is in it
+    Check {
+        /// The folder of the store
+        folder: PathBuf,
+    },
+    /// Measure what a disk gives: durable changes per second, and how that is as the store grows
+    Bench {
+        /// A folder on that disk; a new one is made in it and taken away again
+        folder: PathBuf,
+        /// How long each figure is measured
+        #[arg(long, default_value_t = 3)]
+        seconds: u64,
+        /// How far the store grows
+        #[arg(long, default_value_t = 10_000)]
+        rows: u64,
+    },
+    /// Put made-up pastes and answers into a store of its own and print each that is acknowledged, to be cut off at will
+    Load {
+        /// The folder of that store
+        folder: PathBuf,
+        #[arg(long, default_value_t = 16)]
+        tasks: usize,
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Bytes of each eighth event
+        #[arg(long, default_value_t = 300_000)]
+        payload: usize,
+    },
 }

@@ -6,6 +6,7 @@ mod check_domain;
 mod explain;
 mod input;
 mod keep;
+mod store;
 mod terminal;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         } => terminal::chat::run(&our_domain, &name_servers),
         Task::CheckDomain(check) => check_domain::run(&check),
         Task::Knowledge(task) => keep::run(&task),
+        Task::Store(task) => store::run(&task),
         Task::Bench { folder } => bench::run(&folder),
     };
     match done {

@@ -6,6 +6,7 @@
 pub mod inbox;
 pub mod memory;
 pub mod outbox;
+pub mod sled;
 pub mod time;
 pub mod trouble;
 

@@ -1,0 +1,215 @@
+//! The embedded store: a folder of this machine, for one process. Built on sled 0.34.7 by rules that were measured: every change is one
+//! atomic batch, is flushed *and* synced before it is acknowledged, and is made of small rows only.
+
+mod commit;
+mod draft;
+mod inbox;
+mod keys;
+mod lane;
+mod memory;
+mod mind;
+mod open;
+mod outbox;
+mod post;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use tokio::sync::{mpsc, oneshot};
+
+use self::commit::{Job, Owner, State, job};
+use self::draft::{Draft, Fault};
+use self::mind::Mind;
+use self::open::trouble_of;
+use crate::place::{MessageRef, Place};
+use crate::store::inbox::{Event, EventId, NewEvent, Received};
+use crate::store::memory::{Answer, Cursor, Feedback};
+use crate::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
+use crate::store::time::Time;
+use crate::store::trouble::Trouble;
+use crate::store::{Change, Health, Promise, Prune, Store};
+
+/// Changes that may wait for the thread; more wait in their tasks.
+const LONGEST_QUEUE: usize = 1_024;
+
+/// A store in a folder.
+pub struct SledStore {
+    folder: PathBuf,
+    jobs: mpsc::Sender<Job>,
+    health: Arc<Mutex<Health>>,
+}
+
+impl SledStore {
+    /// Opens the store of a folder, or begins one. It blocks for as long as that takes: call it before the program serves.
+    ///
+    /// # Errors
+    /// When the folder is in use, cannot be written, was written by a newer version, or does not hold what was acknowledged.
+    pub fn open(folder: &Path) -> Result<Self, Trouble> {
+        let claim = open::claim(folder)?;
+        let mut mind = Mind::default();
+        let database = open::open(&claim, &mut mind)?;
+        let health = Arc::new(Mutex::new(Health::default()));
+        let owner = Owner {
+            claim,
+            mind,
+            health: health.clone(),
+            marked: database.commits,
+            state: State::Open(database),
+        };
+        owner.report();
+        let (jobs, queue) = mpsc::channel(LONGEST_QUEUE);
+        thread::Builder::new()
+            .name("store".to_string())
+            .spawn(move || owner.run(queue))
+            .map_err(|error| Trouble::Unavailable(error.kind()))?;
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            jobs,
+            health,
+        })
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Draft, &mut Mind) -> Result<T, Fault> + Send + 'static,
+    ) -> Promise<'_, T> {
+        Box::pin(async move {
+            let (caller, answer) = oneshot::channel();
+            let sent = self.jobs.send(job(work, caller)).await;
+            sent.map_err(|_| Trouble::Closed)?;
+            match answer.await {
+                Ok(answer) => answer.map_err(|fault| trouble_of(fault, &self.folder)),
+                // The thread dropped the answer: the database panicked under this change or one beside it.
+                Err(_) => Err(Trouble::Unavailable(std::io::ErrorKind::Other)),
+            }
+        })
+    }
+}
+
+impl Store for SledStore {
+    fn receive(&self, event: NewEvent) -> Promise<'_, Received> {
+        self.run(move |draft, mind| inbox::receive(draft, mind, event))
+    }
+
+    fn resume(&self, most: usize) -> Promise<'_, Vec<Event>> {
+        self.run(move |draft, mind| inbox::resume(draft, mind, most))
+    }
+
+    fn event(&self, id: EventId) -> Promise<'_, Option<Event>> {
+        self.run(move |draft, _| inbox::event(draft, id))
+    }
+
+    fn commit(&self, change: Change) -> Promise<'_, Vec<PostId>> {
+        self.run(move |draft, mind| make(draft, mind, change))
+    }
+
+    fn take(&self, pull: Pull) -> Promise<'_, Vec<Due>> {
+        self.run(move |draft, mind| lane::take(draft, mind, &pull))
+    }
+
+    fn settle(&self, post: PostId, how: Settled, now: Time) -> Promise<'_, ()> {
+        self.run(move |draft, mind| lane::settle(draft, mind, post, how, now))
+    }
+
+    fn posted(&self, key: PostKey) -> Promise<'_, Option<Posted>> {
+        self.run(move |draft, _| Ok(post::find(draft, &key)?.map(|row| row.posted())))
+    }
+
+    fn posted_as(&self, message: MessageRef) -> Promise<'_, Option<Posted>> {
+        self.run(move |draft, _| Ok(post::find_message(draft, &message)?.map(|row| row.posted())))
+    }
+
+    fn dead(&self, after: PostId, most: usize) -> Promise<'_, Vec<Dead>> {
+        self.run(move |draft, _| lane::dead(draft, after, most))
+    }
+
+    fn retry(&self, post: PostId, now: Time) -> Promise<'_, usize> {
+        self.run(move |draft, mind| lane::retry(draft, mind, post, now))
+    }
+
+    fn discard(&self, post: PostId, now: Time) -> Promise<'_, ()> {
+        self.run(move |draft, mind| lane::discard(draft, mind, post, now))
+    }
+
+    fn answer(&self, paste: MessageRef) -> Promise<'_, Option<Answer>> {
+        self.run(move |draft, _| memory::answer(draft, &paste))
+    }
+
+    fn answered_by(&self, post: PostKey) -> Promise<'_, Vec<Answer>> {
+        self.run(move |draft, _| memory::answered_by(draft, &post))
+    }
+
+    fn last_paste(&self, place: Place, person: String) -> Promise<'_, Option<Answer>> {
+        self.run(move |draft, _| memory::last_paste(draft, &place, &person))
+    }
+
+    fn cursors(&self, chat: String) -> Promise<'_, Vec<Cursor>> {
+        self.run(move |draft, _| memory::cursors(draft, &chat))
+    }
+
+    fn feedback(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Feedback)>> {
+        self.run(move |draft, _| memory::feedback(draft, from, most))
+    }
+
+    fn prune(&self, what: Prune) -> Promise<'_, usize> {
+        self.run(move |draft, _| {
+            let mut taken = inbox::prune(draft, &what, what.most)?;
+            taken += memory::prune(draft, &what, what.most - taken)?;
+            taken += outbox::prune(draft, &what, what.most - taken)?;
+            Ok(taken)
+        })
+    }
+
+    fn health(&self) -> Health {
+        let health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = fs::metadata(self.folder.join("db")).map_or(0, |data| data.len());
+        Health {
+            bytes_on_disk: length,
+            ..health.clone()
+        }
+    }
+
+    fn close(&self) -> Promise<'_, ()> {
+        Box::pin(async move {
+            let (caller, answer) = oneshot::channel();
+            let sent = self.jobs.send(Job::Close(caller)).await;
+            sent.map_err(|_| Trouble::Closed)?;
+            answer.await.map_err(|_| Trouble::Closed)?
+        })
+    }
+}
+
+/// Makes one change, in the order in which its parts may need one another.
+fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId>, Fault> {
+    let Change {
+        finished,
+        posts,
+        answers,
+        forgotten,
+        feedback,
+        read,
+        now,
+    } = change;
+    let mut ids = Vec::with_capacity(posts.len());
+    for post in posts {
+        ids.push(outbox::enqueue(draft, mind, post, now)?);
+    }
+    for answer in &answers {
+        memory::put_answer(draft, answer)?;
+    }
+    for paste in &forgotten {
+        memory::forget(draft, paste)?;
+    }
+    for given in &feedback {
+        memory::put_feedback(draft, mind, given)?;
+    }
+    for cursor in read {
+        memory::read(draft, cursor)?;
+    }
+    if let Some((id, outcome)) = finished {
+        inbox::finish(draft, mind, id, outcome)?;
+    }
+    Ok(ids)
+}
