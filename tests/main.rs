@@ -11,6 +11,7 @@ mod house;
 mod keepers;
 mod knowledge;
 mod scores;
+mod store;
 mod support;
 mod talk;
 mod torn;

@@ -53,9 +53,9 @@ impl SledStore {
         let health = Arc::new(Mutex::new(Health::default()));
         let owner = Owner {
             claim,
+            marked: mind.counts.changes,
             mind,
             health: health.clone(),
-            marked: database.commits,
             state: State::Open(database),
         };
         owner.report();

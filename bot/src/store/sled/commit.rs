@@ -12,9 +12,9 @@ use sled::Tree;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
-use super::draft::{Counts, Draft, Fault};
+use super::draft::{Draft, Fault};
 use super::mind::Mind;
-use super::open::{Claim, Database, commits_key, open, trouble_of, write_mark};
+use super::open::{Claim, Database, open, trouble_of, write_mark};
 use crate::store::Health;
 use crate::store::trouble::Trouble;
 
@@ -24,8 +24,8 @@ const LARGEST_GROUP: usize = 256;
 /// How long after a failure the database is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// So many groups lie at most between two notes of how far the store is.
-const GROUPS_BETWEEN_MARKS: u64 = 4_096;
+/// So many changes lie at most between two notes of how far the store is.
+const CHANGES_BETWEEN_MARKS: u64 = 10_000;
 
 /// Work for the thread: it is carried out, or told why not.
 pub enum Job {
@@ -44,8 +44,8 @@ pub enum Turn<'a> {
 
 /// What a change did.
 pub struct Step {
-    /// How the counts change, where it wrote something.
-    pub wrote: Option<Counts>,
+    /// Did it write something?
+    pub wrote: bool,
     /// Why the database cannot go on.
     pub fault: Option<Fault>,
     /// Says to the caller that the change is durable, or why it may not be.
@@ -75,8 +75,10 @@ pub fn job<T: Send + 'static>(
         let mut draft = Draft::new(tree);
         let done = work(&mut draft, mind).and_then(|value| {
             let wrote = !draft.is_empty();
-            let counts = draft.apply()?;
-            Ok((value, wrote.then_some(counts)))
+            if wrote {
+                draft.apply(&mut mind.counts)?;
+            }
+            Ok((value, wrote))
         });
         match done {
             Ok((value, wrote)) => Step {
@@ -89,7 +91,7 @@ pub fn job<T: Send + 'static>(
             Err(Fault::Broken(error)) => {
                 mind.undo(&before);
                 Step {
-                    wrote: None,
+                    wrote: false,
                     fault: Some(Fault::Broken(error)),
                     answer: Box::new(move |durable| {
                         let trouble = durable.err().unwrap_or(Trouble::Closed);
@@ -109,7 +111,7 @@ pub fn job<T: Send + 'static>(
 impl Step {
     fn nothing() -> Self {
         Self {
-            wrote: None,
+            wrote: false,
             fault: None,
             answer: Box::new(drop),
         }
@@ -157,7 +159,6 @@ impl Owner {
                 }
             }
             self.carry_out(group);
-            self.report();
         }
         let closed = self.close();
         if let Some(caller) = closing {
@@ -182,7 +183,6 @@ impl Owner {
         let tree = database.tree.clone();
         // What panics in the database is a failure of the database: it is opened anew.
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let mut counts = Counts::default();
             let mut wrote = false;
             for change in group {
                 let step = change(Turn::Go(&tree, mind));
@@ -190,35 +190,26 @@ impl Owner {
                 if let Some(fault) = step.fault {
                     return Err(fault);
                 }
-                if let Some(change) = step.wrote {
-                    wrote = true;
-                    counts.add(change);
-                }
+                wrote |= step.wrote;
             }
             if wrote {
-                let mut draft = Draft::new(&tree);
-                draft.put_number(commits_key(), database.commits + 1);
-                draft.apply()?;
                 database.db.flush()?;
             }
-            Ok((wrote, counts))
+            Ok(wrote)
         }));
         let failed = match done {
-            Ok(Ok((false, _))) => None,
-            Ok(Ok((true, counts))) => match database.file.sync_data() {
-                Ok(()) => {
-                    database.commits += 1;
-                    database.counts.add(counts);
-                    None
-                }
-                Err(error) => Some(Trouble::Unsynced(error.kind())),
-            },
+            Ok(Ok(false)) => None,
+            Ok(Ok(true)) => {
+                let synced = database.file.sync_data();
+                synced.err().map(|error| Trouble::Unsynced(error.kind()))
+            }
             Ok(Err(fault)) => Some(trouble_of(fault, &self.claim.folder)),
             Err(_panic) => Some(Trouble::Unavailable(std::io::ErrorKind::Other)),
         };
         match failed {
             None => {
                 self.mind.settle();
+                self.report();
                 for answer in answers {
                     answer(Ok(()));
                 }
@@ -228,6 +219,7 @@ impl Owner {
                 self.mind.undo(&before);
                 self.mind.settle();
                 let trouble = self.give_up(trouble);
+                self.report();
                 for answer in answers {
                     answer(Err(trouble.clone()));
                 }
@@ -255,38 +247,43 @@ impl Owner {
 
     /// Tries to open a database that failed, some time after it did.
     fn reopen(&mut self) {
-        let State::Broken(_, since, Lasting::UntilItWorks) = &self.state else {
+        let State::Broken(trouble, since, Lasting::UntilItWorks) = &self.state else {
             return;
         };
         if since.elapsed() < PAUSE {
             return;
         }
+        let first = trouble.clone();
         self.state = match open(&self.claim, &mut self.mind) {
             Ok(database) => State::Open(database),
-            Err(trouble) => State::Broken(trouble, Instant::now(), Lasting::UntilItWorks),
+            Err(trouble) => {
+                // The failed database may still be letting go of its files: the trouble is the one before.
+                let own = matches!(trouble, Trouble::InUse(_));
+                let trouble = if own { first } else { trouble };
+                State::Broken(trouble, Instant::now(), Lasting::UntilItWorks)
+            }
         };
         self.mind.settle();
+        self.report();
     }
 
     fn note_how_far(&mut self) {
-        if let State::Open(database) = &self.state
-            && database.commits >= self.marked + GROUPS_BETWEEN_MARKS
-        {
-            self.marked = database.commits;
+        let changes = self.mind.counts.changes;
+        if changes >= self.marked + CHANGES_BETWEEN_MARKS {
+            self.marked = changes;
             // An older note is still true; the disk's own trouble shows at the next commit.
-            drop(write_mark(&self.claim.folder, database.commits));
+            drop(write_mark(&self.claim.folder, changes));
         }
     }
 
     pub fn report(&self) {
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         match &self.state {
-            State::Open(database) => {
-                let count = |number: i64| u64::try_from(number).unwrap_or(0);
+            State::Open(_) => {
                 health.trouble = None;
-                health.unfinished = count(database.counts.open);
-                health.waiting = count(database.counts.waiting);
-                health.dead = count(database.counts.dead);
+                health.unfinished = self.mind.counts.open;
+                health.waiting = self.mind.counts.waiting;
+                health.dead = self.mind.counts.dead;
             }
             State::Broken(trouble, ..) => health.trouble = Some(trouble.clone()),
         }
@@ -298,7 +295,7 @@ impl Owner {
         health.trouble = Some(Trouble::Closed);
         match self.state {
             State::Open(database) => {
-                let noted = write_mark(&self.claim.folder, database.commits);
+                let noted = write_mark(&self.claim.folder, self.mind.counts.changes);
                 drop(database);
                 noted
             }

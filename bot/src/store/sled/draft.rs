@@ -44,31 +44,61 @@ impl From<Trouble> for Fault {
     }
 }
 
-/// How many rows of three kinds there are, or how that changes.
-#[derive(Clone, Copy, Debug, Default)]
+/// How many rows there are. It stands in the database and changes in the same batch as they do: where it does not agree with them, the
+/// database lost some. It loses the rest of a damaged segment without a word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    pub open: i64,
-    pub waiting: i64,
-    pub dead: i64,
+    /// Changes that were made since the beginning.
+    pub changes: u64,
+    pub rows: u64,
+    pub open: u64,
+    pub waiting: u64,
+    pub dead: u64,
 }
 
 impl Counts {
-    fn of(&mut self, key: &Key) -> Option<&mut i64> {
-        let kind = *key.0.first()?;
-        [
-            (Kind::Open, &mut self.open),
-            (Kind::Lane, &mut self.waiting),
-            (Kind::Dead, &mut self.dead),
-        ]
-        .into_iter()
-        .find_map(|(counted, count)| (counted as u8 == kind).then_some(count))
+    fn count(&mut self, key: &Key, before: bool, after: bool) {
+        let own = match key.0.first() {
+            Some(&kind) if kind == Kind::Open as u8 => Some(&mut self.open),
+            Some(&kind) if kind == Kind::Lane as u8 => Some(&mut self.waiting),
+            Some(&kind) if kind == Kind::Dead as u8 => Some(&mut self.dead),
+            _ => None,
+        };
+        for count in own.into_iter().chain([&mut self.rows]) {
+            match (before, after) {
+                (false, true) => *count += 1,
+                (true, false) => *count = count.saturating_sub(1),
+                (true, true) | (false, false) => {}
+            }
+        }
     }
 
-    pub fn add(&mut self, change: Self) {
-        self.open += change.open;
-        self.waiting += change.waiting;
-        self.dead += change.dead;
+    fn write(self) -> Vec<u8> {
+        let Self {
+            changes,
+            rows,
+            open,
+            waiting,
+            dead,
+        } = self;
+        let numbers = [changes, rows, open, waiting, dead];
+        numbers.into_iter().flat_map(u64::to_be_bytes).collect()
     }
+
+    fn read(row: &[u8]) -> Option<Self> {
+        let mut numbers = row.chunks_exact(8).filter_map(super::keys::number);
+        Some(Self {
+            changes: numbers.next()?,
+            rows: numbers.next()?,
+            open: numbers.next()?,
+            waiting: numbers.next()?,
+            dead: numbers.next()?,
+        })
+    }
+}
+
+fn counts_key() -> Key {
+    Key::new(Kind::Meta).text("counts")
 }
 
 /// Staged writes over a tree.
@@ -90,22 +120,32 @@ impl<'a> Draft<'a> {
         self.staged.is_empty()
     }
 
-    /// Applies what is staged, atomically. It is not durable yet. How the numbers of unfinished, waiting and dead rows change.
-    pub fn apply(self) -> Result<Counts, Fault> {
+    /// Applies what is staged, atomically, together with how many rows there are then. It is not durable yet.
+    pub fn apply(self, counts: &mut Counts) -> Result<(), Fault> {
         let mut batch = Batch::default();
-        let mut counts = Counts::default();
+        let mut after = *counts;
+        after.changes += 1;
         for (key, value) in self.staged {
-            if let Some(count) = counts.of(&key) {
+            if !key.is_meta() {
                 let before = self.tree.contains_key(&key.0)?;
-                *count += i64::from(value.is_some()) - i64::from(before);
+                after.count(&key, before, value.is_some());
             }
             match value {
                 Some(value) => batch.insert(key.0, value),
                 None => batch.remove(key.0),
             }
         }
+        batch.insert(counts_key().0, after.write());
         self.tree.apply_batch(batch)?;
-        Ok(counts)
+        *counts = after;
+        Ok(())
+    }
+
+    /// How many rows the store says it has.
+    pub fn counts(&self) -> Result<Option<Counts>, Fault> {
+        let row = self.row(&counts_key())?;
+        row.map(|row| Counts::read(&row).ok_or(Fault::Damaged))
+            .transpose()
     }
 
     pub fn has(&self, key: &Key) -> Result<bool, Fault> {
@@ -153,6 +193,17 @@ impl<'a> Draft<'a> {
             None => Ok(None),
             Some(bytes) => super::keys::number(&bytes).map(Some).ok_or(Fault::Damaged),
         }
+    }
+
+    /// How many rows there are, counted. Reading them checks every page.
+    pub fn count_stored(&self) -> Result<u64, Fault> {
+        let mut rows = 0;
+        for key in self.tree.iter().keys() {
+            if !Key(key?.to_vec()).is_meta() {
+                rows += 1;
+            }
+        }
+        Ok(rows)
     }
 
     /// Up to `most` keys that start with `prefix`, from `from` on (or from the first).

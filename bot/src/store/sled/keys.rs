@@ -115,6 +115,10 @@ impl Key {
         Ok(self)
     }
 
+    pub fn is_meta(&self) -> bool {
+        self.0.first() == Some(&(Kind::Meta as u8))
+    }
+
     /// The number that the key ends with.
     pub fn last_number(&self) -> Option<u64> {
         number(self.0.last_chunk::<8>()?)

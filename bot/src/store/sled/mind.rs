@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::draft::{Draft, Fault};
+use super::draft::{Counts, Draft, Fault};
 use super::keys::{Key, Kind};
 use crate::store::time::Time;
 
@@ -39,6 +39,8 @@ pub struct Mind {
     events: Numbers,
     posts: Numbers,
     feedback: Numbers,
+    /// How many rows there are.
+    pub counts: Counts,
     /// The time of the last `take`: an earlier one means that the clock was set back.
     pub latest: Option<Time>,
     /// From which event on `resume` has not looked yet.
@@ -94,6 +96,7 @@ impl Mind {
     pub fn reopen(&mut self, draft: &Draft) -> Result<(), Fault> {
         self.latest = None;
         self.resume_from = 0;
+        self.counts = draft.counts()?.unwrap_or_default();
         for (name, numbers) in [
             ("events", &mut self.events),
             ("posts", &mut self.posts),

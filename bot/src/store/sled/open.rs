@@ -9,7 +9,7 @@ use std::thread;
 
 use sled::{Config, Db, Mode, Tree};
 
-use super::draft::{Counts, Draft, Fault};
+use super::draft::{Draft, Fault};
 use super::keys::{Key, Kind};
 use super::mind::Mind;
 use super::{inbox, lane};
@@ -22,6 +22,9 @@ const CACHE: u64 = 16 << 20;
 const MIGRATIONS: [Migration; 0] = [];
 type Migration = fn(&mut Draft) -> Result<(), Fault>;
 const FORMAT: u32 = 1 + MIGRATIONS.len() as u32;
+
+/// Up to so many rows are counted at each start. More take their time: `store check` counts them.
+const MOST_COUNTED: u64 = 300_000;
 
 /// The thread that opens the database: its panics are answers, not accidents.
 const OPENER: &str = "store-open";
@@ -39,9 +42,6 @@ pub struct Database {
     pub tree: Tree,
     /// Its own handle to the file of the database: flushing the database does not make its writes durable, syncing this does.
     pub file: File,
-    pub counts: Counts,
-    /// Groups of changes that were made durable.
-    pub commits: u64,
 }
 
 /// Takes the folder, and makes it where there is none.
@@ -86,16 +86,10 @@ pub fn open(claim: &Claim, mind: &mut Mind) -> Result<Database, Trouble> {
         .write(true)
         .open(folder.join("db"))
         .map_err(|error| trouble_of_io(&error, folder))?;
-    let mut database = Database {
-        db,
-        tree,
-        file,
-        counts: Counts::default(),
-        commits: 0,
-    };
-    begin(&mut database, mind, mark.as_ref()).map_err(|fault| trouble_of(fault, folder))?;
+    let database = Database { db, tree, file };
+    begin(&database.tree, mind, mark.as_ref()).map_err(|fault| trouble_of(fault, folder))?;
     make_durable(&database, folder)?;
-    write_mark(folder, database.commits)?;
+    write_mark(folder, mind.counts.changes)?;
     Ok(database)
 }
 
@@ -125,15 +119,20 @@ fn open_guarded(folder: &Path) -> Result<Db, Trouble> {
         .join();
     match opened {
         Ok(Ok(db)) => Ok(db),
+        // Its own lock; it has no error of its own for that.
+        Ok(Err(sled::Error::Io(error)))
+            if error.to_string().starts_with("could not acquire lock") =>
+        {
+            Err(Trouble::InUse(folder.to_path_buf()))
+        }
         Ok(Err(error)) => Err(trouble_of(Fault::Broken(error), folder)),
         Err(_panic) => Err(Trouble::Corrupt(folder.to_path_buf())),
     }
 }
 
 /// Verifies what is there, brings it to this version's format, and takes up what an earlier run left.
-fn begin(database: &mut Database, mind: &mut Mind, mark: Option<&Mark>) -> Result<(), Fault> {
-    let tree = database.tree.clone();
-    let mut draft = Draft::new(&tree);
+fn begin(tree: &Tree, mind: &mut Mind, mark: Option<&Mark>) -> Result<(), Fault> {
+    let mut draft = Draft::new(tree);
     let format_key = Key::new(Kind::Meta).text("format");
     let mut format = match (draft.number(&format_key)?, mark) {
         (Some(format), _) => u32::try_from(format).map_err(|_| Fault::Damaged)?,
@@ -146,27 +145,32 @@ fn begin(database: &mut Database, mind: &mut Mind, mark: Option<&Mark>) -> Resul
             known: FORMAT,
         }));
     }
-    database.commits = draft.number(&commits_key())?.unwrap_or(0);
-    if mark.is_some_and(|mark| mark.commits > database.commits) {
-        return Err(Fault::Damaged);
-    }
+    mind.reopen(&draft)?;
+    verify(&draft, mind, mark)?;
     while let Some(step) = MIGRATIONS.get((format as usize).saturating_sub(1)) {
         step(&mut draft)?;
         format += 1;
     }
     draft.put_number(format_key, u64::from(FORMAT));
-    mind.reopen(&draft)?;
-    verify_numbers(&draft, mind)?;
-    database.counts.open = count(inbox::verify(&draft)?);
-    let (waiting, dead) = lane::verify(&draft)?;
-    database.counts.waiting = count(waiting);
-    database.counts.dead = count(dead);
     lane::land(&mut draft, mind)?;
-    database.commits += 1;
-    draft.put_number(commits_key(), database.commits);
-    let change = draft.apply()?;
-    database.counts.add(change);
-    Ok(())
+    draft.apply(&mut mind.counts)
+}
+
+/// Does it hold what was acknowledged? What is to be done is read whole; the rest is counted, where that takes no time.
+fn verify(draft: &Draft, mind: &Mind, mark: Option<&Mark>) -> Result<(), Fault> {
+    let counts = mind.counts;
+    if mark.is_some_and(|mark| mark.changes > counts.changes) {
+        return Err(Fault::Damaged);
+    }
+    if counts.rows <= MOST_COUNTED && draft.count_stored()? != counts.rows {
+        return Err(Fault::Damaged);
+    }
+    let (waiting, dead) = lane::verify(draft)?;
+    let found = [inbox::verify(draft)?, waiting, dead].map(|rows| rows as u64);
+    if found != [counts.open, counts.waiting, counts.dead] {
+        return Err(Fault::Damaged);
+    }
+    verify_numbers(draft, mind)
 }
 
 /// No row has a number that is not reserved: else it would be given out again.
@@ -180,14 +184,6 @@ fn verify_numbers(draft: &Draft, mind: &Mind) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-fn count(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
-}
-
-pub fn commits_key() -> Key {
-    Key::new(Kind::Meta).text("commits")
 }
 
 fn make_durable(database: &Database, folder: &Path) -> Result<(), Trouble> {
@@ -227,7 +223,7 @@ fn sync_folder(_: &Path) -> io::Result<()> {
 /// What stands beside the database: it tells a new store from one that lost its contents, and what must be in it at least.
 struct Mark {
     format: u32,
-    commits: u64,
+    changes: u64,
 }
 
 fn read_mark(folder: &Path) -> Result<Option<Mark>, Trouble> {
@@ -239,19 +235,19 @@ fn read_mark(folder: &Path) -> Result<Option<Mark>, Trouble> {
     };
     let mut numbers = text.lines().filter_map(|line| line.split_once(' '));
     let format = numbers.next().and_then(|(_, number)| number.parse().ok());
-    let commits = numbers.next().and_then(|(_, number)| number.parse().ok());
-    match (format, commits) {
-        (Some(format), Some(commits)) => Ok(Some(Mark { format, commits })),
+    let changes = numbers.next().and_then(|(_, number)| number.parse().ok());
+    match (format, changes) {
+        (Some(format), Some(changes)) => Ok(Some(Mark { format, changes })),
         _ => Err(Trouble::Corrupt(folder.to_path_buf())),
     }
 }
 
-/// Says that so many commits are durable. Written beside and moved into place, so that it is never half there.
-pub fn write_mark(folder: &Path, commits: u64) -> Result<(), Trouble> {
+/// Says that so many changes are durable. Written beside and moved into place, so that it is never half there.
+pub fn write_mark(folder: &Path, changes: u64) -> Result<(), Trouble> {
     let written = || -> io::Result<()> {
         let beside = folder.join("mark.new");
         let mut file = File::create(&beside)?;
-        file.write_all(format!("format {FORMAT}\ncommits {commits}\n").as_bytes())?;
+        file.write_all(format!("format {FORMAT}\nchanges {changes}\n").as_bytes())?;
         file.sync_all()?;
         fs::rename(beside, folder.join("mark"))?;
         sync_folder(folder)
