@@ -1,11 +1,18 @@
 //! The durable store: what it promises, against each way in which a program or a machine can end.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a test that finds less than it looks for has to fail"
+)]
+
 mod acknowledged;
 mod behaviour;
 mod faults;
 mod killed;
 mod model;
+mod order;
 mod power;
+mod random;
 
 use std::future::Future;
 use std::path::Path;

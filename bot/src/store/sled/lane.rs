@@ -8,7 +8,7 @@ use super::mind::{Mind, Set};
 use super::post::{
     Row, content, drop_content, due, lane_under, load, load_named, ready_prefix, save,
 };
-use crate::place::{Channel, Place};
+use crate::place::Place;
 use crate::store::outbox::{Act, Dead, Due, PostId, PostState, Pull, Settled};
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
@@ -338,7 +338,7 @@ pub fn retry(draft: &mut Draft, mind: &mut Mind, id: PostId, now: Time) -> Resul
     while let Some(id) = back.pop() {
         let row = load(draft, id)?.filter(|row| row.state == PostState::Dead);
         let Some(mut row) = row else { continue };
-        if row.channel == Channel::default() {
+        if row.is_orphan() {
             continue;
         }
         leave_lane(draft, mind, &mut row)?;

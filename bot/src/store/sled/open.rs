@@ -6,6 +6,7 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use sled::{Config, Db, Mode, Tree};
 
@@ -25,6 +26,10 @@ const FORMAT: u32 = 1 + MIGRATIONS.len() as u32;
 
 /// Up to so many rows are counted at each start. More take their time: `store check` counts them.
 const MOST_COUNTED: u64 = 300_000;
+
+/// How long a closed database may take to let go of its files, and how often that is looked at.
+const LINGERING: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The thread that opens the database: its panics are answers, not accidents.
 const OPENER: &str = "store-open";
@@ -80,7 +85,7 @@ pub fn open(claim: &Claim, mind: &mut Mind) -> Result<Database, Trouble> {
             return Err(Trouble::Corrupt(folder.clone()));
         }
     }
-    let db = open_guarded(folder)?;
+    let db = open_patiently(folder)?;
     let tree = Tree::clone(&db);
     let file = OpenOptions::new()
         .write(true)
@@ -91,6 +96,17 @@ pub fn open(claim: &Claim, mind: &mut Mind) -> Result<Database, Trouble> {
     make_durable(&database, folder)?;
     write_mark(folder, mind.counts.changes)?;
     Ok(database)
+}
+
+/// The folder is ours, so whoever holds the database's own lock is a thread of it in this process that has not ended yet.
+fn open_patiently(folder: &Path) -> Result<Db, Trouble> {
+    let begun = Instant::now();
+    loop {
+        match open_guarded(folder) {
+            Err(Trouble::InUse(_)) if begun.elapsed() < LINGERING => thread::sleep(PAUSE),
+            opened => return opened,
+        }
+    }
 }
 
 /// The database can panic on files that it does not understand.

@@ -5,8 +5,8 @@ use super::keys::{Key, Kind};
 use super::lane::{FORGOTTEN, bury, leave_lane, promote, settled};
 use super::mind::{Mind, Set};
 use super::post::{
-    Row, add_name, drop_content, erase, find, lane_of_place, lane_under, load, load_named, name,
-    put_content, save,
+    Row, add_name, drop_content, erase, find, find_message, lane_of_place, lane_under, load,
+    load_named, name, put_content, save,
 };
 use crate::place::{Channel, MessageRef, Place};
 use crate::store::Prune;
@@ -36,7 +36,8 @@ pub fn enqueue(
             add(draft, mind, post, spot, now)
         }
         Act::Send(To::ThreadOf(key)) => {
-            let Some(target) = message(draft, &key)? else {
+            let target = message(draft, &key)?.filter(|target| !target.is_orphan());
+            let Some(target) = target else {
                 return orphan(draft, mind, post, now);
             };
             let spot = spot_under(&target);
@@ -73,8 +74,8 @@ fn spot_at(draft: &Draft, place: Place) -> Result<Spot, Fault> {
             channel: place.channel.clone(),
             id: thread.clone(),
         };
-        if let Some(id) = draft.number(&Key::new(Kind::Ours).message(&root))? {
-            lane = lane_under(id);
+        if let Some(root) = find_message(draft, &root)?.filter(Row::opens_thread) {
+            lane = lane_under(root.id);
         }
     }
     Ok(Spot {

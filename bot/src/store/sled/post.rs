@@ -80,6 +80,11 @@ impl Row {
             && matches!(&self.place, Some(place) if place.thread.is_none())
     }
 
+    /// Did it name a post that was unknown? Then it has no place, and nothing can come of it.
+    pub fn is_orphan(&self) -> bool {
+        self.channel == Channel::default()
+    }
+
     pub fn lane_key(&self) -> Key {
         Key(self.lane.clone()).number(self.id)
     }
