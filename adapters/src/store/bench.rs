@@ -34,13 +34,19 @@ pub fn run(folder: &Path, seconds: u64, rows: u64) -> Result<ExitCode> {
 }
 
 fn measure(place: &Path, time: Duration, rows: u64) -> Result<()> {
-    let runtime = super::runtime(2)?;
-    let store = Arc::new(SledStore::open(place)?);
-    let names = Arc::new(AtomicU64::new(0));
     println!(
         "{:<40}{:>12}{:>10}{:>10}{:>10}",
         "", "per second", "p50 ms", "p99 ms", "max ms"
     );
+    speed(&place.join("speed"), time)?;
+    growth(&place.join("growth"), rows)
+}
+
+/// How fast an almost empty store is, for one task alone and for many that share each sync.
+fn speed(place: &Path, time: Duration) -> Result<()> {
+    let runtime = super::runtime(2)?;
+    let store = Arc::new(SledStore::open(place)?);
+    let names = Arc::new(AtomicU64::new(0));
     for tasks in [1, 16] {
         let figures = runtime.block_on(many(&store, &names, tasks, Until::Time(time), receive))?;
         figures.print(&format!("event written down, tasks: {tasks}"));
@@ -49,10 +55,19 @@ fn measure(place: &Path, time: Duration, rows: u64) -> Result<()> {
         let figures = runtime.block_on(many(&store, &names, tasks, Until::Time(time), whole))?;
         figures.print(&format!("paste to delivered answer, tasks: {tasks}"));
     }
-    let mut stage = 1_000;
+    runtime.block_on(store.close())?;
+    Ok(())
+}
+
+/// Whether that stays so, and how long opening takes then.
+fn growth(place: &Path, rows: u64) -> Result<()> {
+    let runtime = super::runtime(2)?;
+    let store = Arc::new(SledStore::open(place)?);
+    let names = Arc::new(AtomicU64::new(0));
+    let mut stage = rows.min(1_000);
     while stage <= rows {
         let figures = runtime.block_on(many(&store, &names, 16, Until::Rows(stage), whole))?;
-        figures.print(&format!("the same, up to {stage} pastes stored"));
+        figures.print(&format!("up to {stage} pastes stored, tasks: 16"));
         stage *= 10;
     }
     let bytes = store.health().bytes_on_disk;

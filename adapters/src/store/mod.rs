@@ -42,16 +42,18 @@ fn check(folder: &Path) -> Result<ExitCode> {
     let begun = Instant::now();
     let store = SledStore::open(folder)?;
     let took = begun.elapsed();
+    let runtime = runtime(1)?;
+    let rows = runtime.block_on(store.verify())?;
     let health = store.health();
     println!(
-        "opened in {:.0} ms; {} unfinished events, {} posts waiting, {} dead letters, {:.1} MB",
+        "opened in {:.0} ms, all {rows} rows can be read; {} unfinished events, {} posts waiting, {} dead letters, {:.1} MB",
         took.as_secs_f64() * 1e3,
         health.unfinished,
         health.waiting,
         health.dead,
         health.bytes_on_disk as f64 / 1e6
     );
-    runtime(1)?.block_on(store.close())?;
+    runtime.block_on(store.close())?;
     Ok(ExitCode::SUCCESS)
 }
 

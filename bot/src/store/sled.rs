@@ -71,6 +71,21 @@ impl SledStore {
         })
     }
 
+    /// Reads and counts every row, however many there are, while nothing else goes on. How many.
+    ///
+    /// # Errors
+    /// When one cannot be read, or some are missing.
+    pub fn verify(&self) -> Promise<'_, u64> {
+        self.run(|draft, mind| {
+            let rows = draft.count_stored()?;
+            if rows == mind.counts.rows {
+                Ok(rows)
+            } else {
+                Err(Fault::Damaged)
+            }
+        })
+    }
+
     fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Draft, &mut Mind) -> Result<T, Fault> + Send + 'static,
@@ -81,6 +96,7 @@ impl SledStore {
             sent.map_err(|_| Trouble::Closed)?;
             match answer.await {
                 Ok(answer) => answer.map_err(|fault| trouble_of(fault, &self.folder)),
+                Err(_) if self.jobs.is_closed() => Err(Trouble::Closed),
                 // The thread dropped the answer: the database panicked under this change or one beside it.
                 Err(_) => Err(Trouble::Unavailable(std::io::ErrorKind::Other)),
             }

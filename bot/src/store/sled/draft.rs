@@ -101,6 +101,9 @@ fn counts_key() -> Key {
     Key::new(Kind::Meta).text("counts")
 }
 
+/// Keys, and what stands under them after the first byte.
+pub type Rows = Vec<(Key, Vec<u8>)>;
+
 /// Staged writes over a tree.
 pub struct Draft<'a> {
     tree: &'a Tree,
@@ -208,15 +211,20 @@ impl<'a> Draft<'a> {
 
     /// Up to `most` keys that start with `prefix`, from `from` on (or from the first).
     pub fn keys(&self, prefix: &Key, from: Option<&Key>, most: usize) -> Result<Vec<Key>, Fault> {
+        let rows = self.rows(prefix, from, most)?;
+        Ok(rows.into_iter().map(|(key, _)| key).collect())
+    }
+
+    /// The same with what `mark_with` noted under them.
+    pub fn rows(&self, prefix: &Key, from: Option<&Key>, most: usize) -> Result<Rows, Fault> {
         let start = from.unwrap_or(prefix);
         let mut stored = self
             .tree
             .range::<&[u8], _>((Bound::Included(start.0.as_slice()), Bound::Unbounded))
-            .keys()
-            .map(|key| key.map(|key| Key(key.to_vec())))
-            .take_while(|key| {
-                key.as_ref()
-                    .map_or(true, |key| key.0.starts_with(&prefix.0))
+            .map(|row| row.map(|(key, value)| (Key(key.to_vec()), value)))
+            .take_while(|row| {
+                row.as_ref()
+                    .map_or(true, |(key, _)| key.0.starts_with(&prefix.0))
             });
         let mut staged = self
             .staged
@@ -226,29 +234,25 @@ impl<'a> Draft<'a> {
         let mut found = Vec::new();
         let mut next = stored.next().transpose()?;
         while found.len() < most {
-            let (key, lives) = match (next.take(), staged.peek()) {
+            let new = staged.peek().map(|(key, _)| *key);
+            let is_stored = match (&next, new) {
                 (None, None) => break,
-                (Some(old), Some((new, _))) if old < **new => {
-                    next = stored.next().transpose()?;
-                    (old, true)
-                }
-                (Some(old), None) => {
-                    next = stored.next().transpose()?;
-                    (old, true)
-                }
-                (old, Some(_)) => {
-                    let Some((key, value)) = staged.next() else {
-                        break;
-                    };
-                    next = match old {
-                        Some(old) if old == *key => stored.next().transpose()?,
-                        old => old,
-                    };
-                    (key.clone(), value.is_some())
-                }
+                (Some((old, _)), Some(new)) => old < new,
+                (old, _) => old.is_some(),
             };
-            if lives {
-                found.push(key);
+            if is_stored {
+                if let Some((key, value)) = next.take() {
+                    found.push((key, value.get(1..).unwrap_or_default().to_vec()));
+                }
+                next = stored.next().transpose()?;
+            } else if let Some((key, value)) = staged.next() {
+                // What is staged stands for what is stored.
+                if next.as_ref().is_some_and(|(old, _)| old == key) {
+                    next = stored.next().transpose()?;
+                }
+                if let Some(value) = value {
+                    found.push((key.clone(), value.get(1..).unwrap_or_default().to_vec()));
+                }
             }
         }
         Ok(found)
@@ -263,6 +267,12 @@ impl<'a> Draft<'a> {
     /// Stages a row that says only that it is there.
     pub fn mark(&mut self, key: Key) {
         self.staged.insert(key, Some(vec![WHOLE]));
+    }
+
+    /// The same with a few bytes that a scan can look at.
+    pub fn mark_with(&mut self, key: Key, note: &[u8]) {
+        let value = [WHOLE].iter().chain(note).copied().collect();
+        self.staged.insert(key, Some(value));
     }
 
     pub fn put_number(&mut self, key: Key, number: u64) {

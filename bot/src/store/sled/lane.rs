@@ -8,7 +8,7 @@ use super::mind::{Mind, Set};
 use super::post::{
     Row, content, drop_content, due, lane_under, load, load_named, ready_prefix, save,
 };
-use crate::place::Place;
+use crate::place::{Channel, Place};
 use crate::store::outbox::{Act, Dead, Due, PostId, PostState, Pull, Settled};
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
@@ -26,23 +26,28 @@ pub const FORGOTTEN: &str = "the message it belongs to is not known any more";
 pub fn take(draft: &mut Draft, mind: &mut Mind, pull: &Pull) -> Result<Vec<Due>, Fault> {
     mend_times(draft, mind, pull)?;
     let prefix = ready_prefix(&pull.chat);
+    let mut resting: Vec<Vec<u8>> = pull.resting.iter().map(channel_note).collect();
     let mut taken: Vec<Due> = Vec::new();
     let mut looked = 0;
     let mut from = prefix.clone();
     while taken.len() < pull.most && looked < MOST_LOOKED_AT {
-        let page = draft.keys(&prefix, Some(&from), pull.most.clamp(16, 256))?;
-        let Some(last) = page.last() else { break };
+        let page = draft.rows(&prefix, Some(&from), pull.most.clamp(16, 256))?;
+        let Some((last, _)) = page.last() else { break };
         from = Key(last.0.iter().copied().chain([0]).collect());
         looked += page.len();
-        for key in page {
+        for (key, channel) in page {
             let at = key.0.get(prefix.0.len()..prefix.0.len() + 8);
             let at = at.and_then(super::keys::number).ok_or(Fault::Damaged)?;
             if at > pull.now.0 || taken.len() == pull.most {
                 return Ok(taken);
             }
+            if resting.contains(&channel) {
+                continue;
+            }
             let mut row = load_named(draft, key.last_number().ok_or(Fault::Damaged)?)?;
             let beside = taken.iter().filter(|due| due.place.channel == row.channel);
-            if pull.resting.contains(&row.channel) || beside.count() >= pull.per_channel {
+            if beside.count() >= pull.per_channel {
+                resting.push(channel);
                 continue;
             }
             let target = match row.target {
@@ -238,8 +243,14 @@ pub fn leave_lane(draft: &mut Draft, mind: &mut Mind, row: &mut Row) -> Result<(
     Ok(())
 }
 
+fn channel_note(channel: &Channel) -> Vec<u8> {
+    Key(Vec::new()).channel(channel).0
+}
+
 fn make_ready(draft: &mut Draft, row: &mut Row) -> Result<(), Fault> {
-    draft.mark(row.ready_key(row.again).checked()?);
+    // The channel stands beside it, so that a resting one can be passed over without reading its posts.
+    let key = row.ready_key(row.again).checked()?;
+    draft.mark_with(key, &channel_note(&row.channel));
     row.ready = Some(row.again);
     Ok(())
 }
@@ -301,7 +312,13 @@ fn needs(draft: &Draft, row: &Row) -> Result<Need, Fault> {
         return Ok(Need::Met);
     };
     let Some(target) = load(draft, id)? else {
-        return Ok(Need::Never(FORGOTTEN, id));
+        // A message that is pruned is needed no more where its thread is known.
+        let known = matches!(row.act, Act::Send(_)) && row.place.is_some();
+        return Ok(if known {
+            Need::Met
+        } else {
+            Need::Never(FORGOTTEN, id)
+        });
     };
     Ok(match target.state {
         PostState::Waiting => Need::Waits,

@@ -93,7 +93,7 @@ fn spot_under(target: &Row) -> Spot {
             channel: target.channel.clone(),
             place: target.place.clone(),
             lane: Key(target.lane.clone()),
-            target: target.place.is_none().then_some(target.target).flatten(),
+            target: target.target,
         };
     }
     Spot {
