@@ -77,6 +77,7 @@ fn json_holds_what_the_contract_promises() {
         "ours",
         "generating",
         "remote",
+        "contradicted",
         "doubts",
         "recipients",
     ];
@@ -222,7 +223,7 @@ fn a_missing_file_is_said_once_and_the_others_are_answered() {
     assert_eq!(answers.err.lines().count(), 1, "{}", answers.err);
     assert!(
         answers.err.starts_with("bouncedesk: ")
-            && answers.err.contains("b.txt")
+            && answers.err.contains("b.txt: check its name, or paste")
             && !answers.err.contains("Error"),
         "{}",
         answers.err

@@ -69,9 +69,13 @@ pub fn read(path: &Path, each: &mut dyn FnMut(Input) -> Result<()>) -> Result<()
         return split(path, &bytes, each);
     }
     let shown = path.display();
-    let kind = fs::metadata(path)
-        .with_context(|| format!("read {shown}"))?
-        .file_type();
+    let kind = match fs::metadata(path) {
+        Ok(about) => about.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
+            "there is no file or folder {shown}: check its name, or paste the bounce into \"bouncedesk explain -\""
+        ),
+        Err(error) => return Err(error).with_context(|| format!("read {shown}")),
+    };
     if !kind.is_file() {
         bail!("{shown} is no file");
     }

@@ -148,6 +148,8 @@ pub struct Diagnosis<'k> {
     pub recipients: Vec<Verdict<'k>>,
     pub ours: Option<Ours>,
     pub generating: Option<String>,
+    /// The report's own sentence, where the server's reply says something else.
+    pub contradicted: Option<String>,
     pub doubts: Vec<String>,
     /// First word of the returned message's Received-SPF header: pass, fail, softfail …
     pub received_spf: Option<String>,
@@ -203,7 +205,7 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
             &verdict.cause.slug,
         );
     }
-    judge.disagreement(&verdicts, &mut doubts);
+    let contradicted = judge.disagreement(&verdicts, &mut doubts);
     for verdict in &mut verdicts {
         verdict.ours = side.of(&verdict.names);
         turn_to_our_side(verdict);
@@ -223,6 +225,7 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         recipients: if listed { Vec::new() } else { verdicts },
         ours,
         generating: ndr.generating.clone(),
+        contradicted,
         doubts,
         received_spf: ndr.original.received_spf.clone(),
         signatures: ndr.original.dkim.clone(),

@@ -8,7 +8,7 @@ use crate::code::SmtpCode;
 use crate::knowledge::entry::{Cause, Kind, Party, Resend, Sureness};
 use crate::knowledge::find::{Decision, Tier};
 use crate::knowledge::load::{Entry, Knowledge};
-use crate::names::Names;
+use crate::names::{Names, fill};
 use crate::ndr::{Action, Form, Ndr, Recipient, frames};
 
 pub(super) struct Judge<'a, 'k> {
@@ -261,30 +261,37 @@ impl<'k> Judge<'_, 'k> {
         verdict
     }
 
-    /// B2: the sentence in the report is chosen from the code or written by the company; where it says something else, the answer says so.
-    pub(super) fn disagreement(&self, verdicts: &[Verdict<'k>], doubts: &mut Vec<String>) {
-        let by_reply = verdicts
+    /// B2: the sentence in the report is chosen from the code or written by the company; where it says something else, the answer says
+    /// so. What comes back is that sentence.
+    pub(super) fn disagreement(
+        &self,
+        verdicts: &[Verdict<'k>],
+        doubts: &mut Vec<String>,
+    ) -> Option<String> {
+        let decided = verdicts
             .iter()
-            .any(|v| v.ground == Ground::Words || v.ground == Ground::Code);
-        if !by_reply || !self.ndr.sentences {
-            return;
+            .find(|v| v.ground == Ground::Words || v.ground == Ground::Code)?;
+        if !self.ndr.sentences {
+            return None;
         }
-        let Some(prose) = &self.prose().failure else {
-            return;
-        };
+        let prose = self.prose().failure.as_ref()?;
+        let said = self.knowledge.causes.get(prose.entry.cause as usize);
         let agrees = verdicts.iter().any(|v| {
-            let said = self.knowledge.causes.get(prose.entry.cause as usize);
             said.is_some_and(|c| {
                 c.slug == v.cause.slug
                     || c.party == v.party && c.then == v.then
                     || is_unreachable(&c.slug) && is_unreachable(&v.cause.slug)
             })
         });
-        if !agrees {
-            let line = self.prose().line(prose);
-            let line: String = line.chars().take(120).collect();
-            doubts.push(format!("Ignore the sentence \u{201c}{line}\u{201d}: it is picked from the code or written by a company; the server's own reply says otherwise."));
+        if agrees {
+            return None;
         }
+        let title = said.map_or_else(String::new, |c| fill(&c.title, &decided.names));
+        doubts.push(format!(
+            "Ignore the report's own sentence, the last line of the evidence: it points to something else ({title}). Such sentences \
+             are picked from the code or written by a company; the server's reply counts."
+        ));
+        Some(self.prose().line(prose))
     }
 }
 

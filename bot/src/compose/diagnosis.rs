@@ -89,7 +89,7 @@ pub fn reply(diagnoses: &[Diagnosis<'_>], knowledge: &Knowledge) -> Option<Reply
         steps: next_moves(whole).into_iter().map(Text::plain).collect(),
         resend: resend(whole),
         why: vec![Text::plain(why(whole))],
-        evidence: evidence(whole),
+        evidence: evidence(top),
         sources: sources(whole),
         ..Reply::default()
     };
@@ -270,12 +270,12 @@ fn is_connection(slug: &str) -> bool {
     )
 }
 
-fn evidence(verdict: &Verdict<'_>) -> Vec<String> {
-    if verdict.evidence.is_empty() {
-        Vec::new()
-    } else {
-        vec![verdict.evidence.clone()]
-    }
+fn evidence(diagnosis: &Diagnosis<'_>) -> Vec<String> {
+    let line = Some(&diagnosis.whole.evidence).filter(|line| !line.is_empty());
+    line.into_iter()
+        .chain(&diagnosis.contradicted)
+        .cloned()
+        .collect()
 }
 
 fn sources(verdict: &Verdict<'_>) -> Vec<String> {

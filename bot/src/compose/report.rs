@@ -31,6 +31,8 @@ pub struct Report {
     pub ours: Option<&'static str>,
     pub generating: Option<String>,
     pub remote: Option<String>,
+    /// The report's own sentence, where the server's reply says something else.
+    pub contradicted: Option<String>,
     pub doubts: Vec<String>,
     pub recipients: Vec<RecipientReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +104,7 @@ fn one(diagnosis: &Diagnosis<'_>) -> Report {
         }),
         generating: diagnosis.generating.clone(),
         remote: whole.recipient.remote.clone(),
+        contradicted: diagnosis.contradicted.clone(),
         doubts: diagnosis.doubts.clone(),
         recipients: diagnosis.recipients.iter().map(recipient).collect(),
         reports: None,
