@@ -15,6 +15,7 @@ impl Walk {
         if let Some(entry) = marks.log.then(|| log::parse(line)).flatten() {
             self.senders.extend(entry.sender);
             self.ndr.framed = true;
+            self.ndr.machine = true;
             self.named.push(Named {
                 at: start + entry.reply_from,
                 strength: Strength::Block,
