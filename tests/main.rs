@@ -10,6 +10,7 @@ mod hostile;
 mod house;
 mod keepers;
 mod knowledge;
+mod nameserver;
 mod scores;
 mod store;
 mod support;

@@ -1,5 +1,8 @@
 //! What the subjects share: where things lie, the program with a time-out, expected files that `BLESS=1` writes.
 
+pub mod book;
+pub mod dns;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
