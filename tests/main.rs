@@ -3,6 +3,7 @@
 mod cli;
 mod corpus;
 mod documents;
+mod domains;
 mod faults;
 mod golden;
 mod growth;
@@ -11,6 +12,7 @@ mod house;
 mod keepers;
 mod knowledge;
 mod nameserver;
+mod policies;
 mod scores;
 mod store;
 mod support;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bot::dns::fetch::Files;
 use bot::dns::lookup::{Resolver, Servers};
 use bot::dns::zone::{Kind, Record};
 use hickory_resolver::proto::op::{Edns, Message, ResponseCode};
@@ -123,11 +124,16 @@ impl Drop for Server {
 
 /// A resolver that asks one address, patient enough for a busy machine.
 pub fn resolver_at(address: SocketAddr) -> Resolver {
-    Resolver::new(&Servers {
+    resolver_with(address, Files::default())
+}
+
+/// The same, fetching files as told.
+pub fn resolver_with(address: SocketAddr, files: Files) -> Resolver {
+    let servers = Servers {
         addresses: vec![address],
         ..Servers::default()
-    })
-    .expect("a resolver needs nothing but an address")
+    };
+    Resolver::new(&servers, files).expect("a resolver needs nothing but an address")
 }
 
 /// Runs a future to its end on this thread.

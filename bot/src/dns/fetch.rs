@@ -90,15 +90,17 @@ async fn fetched(
 fn fault(error: &reqwest::Error) -> Fetch {
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = cause {
-        let tls = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref)
-            .and_then(|inner| inner.downcast_ref::<rustls::Error>())
-            .or_else(|| error.downcast_ref::<rustls::Error>());
-        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return Fetch::Certificate;
         }
-        cause = error.source();
+        // What an I/O error wraps is not its source.
+        let wrapped = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        cause = match wrapped {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
     Fetch::Connection
 }
