@@ -7,6 +7,7 @@
 
 mod acknowledged;
 mod behaviour;
+mod command;
 mod faults;
 mod killed;
 mod model;

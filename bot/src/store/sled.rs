@@ -1,5 +1,11 @@
-//! The embedded store: a folder of this machine, for one process. Built on sled 0.34.7 by rules that were measured: every change is one
-//! atomic batch, is flushed *and* synced before it is acknowledged, and is made of small rows only.
+//! The embedded store: a folder of this machine, for one process, built on sled 0.34.7 by rules that were measured.
+//!
+//! One thread owns the database (`commit`): it takes all changes that wait, applies each as one batch (`draft`), makes the group durable by
+//! `flush` and a sync of the file through a handle of its own, then answers. Reading goes the same way, so that nobody acts on what is not
+//! durable. Rows are at most 6,000 bytes and longer values are cut. Opening verifies (`open`): one process, a known format, every open
+//! event and waiting post read whole, and as many rows as were counted in the batches that wrote them. A disk that is full or read-only is
+//! tried again each second, and everything is refused until the database was opened, verified and written anew; after a write that
+//! the disk did not confirm, until the next start.
 
 mod commit;
 mod draft;
