@@ -32,7 +32,7 @@ pub enum Kind {
     Lane = b'l',
     /// Heads of lanes that may go, by chat and time.
     Ready = b'r',
-    /// Taken and not settled.
+    /// What is taken and not settled, by lane.
     Flying = b'f',
     Dead = b'x',
     /// Posts that died because of another.

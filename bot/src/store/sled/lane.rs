@@ -6,7 +6,7 @@ use super::draft::{Draft, Fault};
 use super::keys::{Key, Kind};
 use super::mind::{Mind, Set};
 use super::post::{
-    Row, content, drop_content, due, lane_under, load, load_named, ready_prefix, save,
+    Row, content, drop_content, due, flying_key, lane_under, load, load_named, ready_prefix, save,
 };
 use crate::place::{Channel, Place};
 use crate::store::outbox::{Act, Dead, Due, PostId, PostState, Pull, Settled};
@@ -66,7 +66,7 @@ pub fn take(draft: &mut Draft, mind: &mut Mind, pull: &Pull) -> Result<Vec<Due>,
             row.attempts = row.attempts.saturating_add(1);
             row.unsure = true;
             row.tried = pull.now;
-            draft.mark(Key::new(Kind::Flying).number(row.id));
+            draft.put_number(row.flying_key(), row.id);
             mind.add(Set::Flying, row.id);
             save(draft, &row)?;
         }
@@ -123,8 +123,7 @@ pub fn settle(
     if !row.waits() {
         return Ok(());
     }
-    draft.remove(&Key::new(Kind::Flying).number(row.id))?;
-    mind.remove(Set::Flying, row.id);
+    land_one(draft, mind, &row)?;
     match how {
         Settled::Delivered { message } => return delivered(draft, mind, row, message, now),
         Settled::GivenUp { why } => return bury(draft, mind, row, &why, None, now),
@@ -235,9 +234,16 @@ pub fn leave_lane(draft: &mut Draft, mind: &mut Mind, row: &mut Row) -> Result<(
     unready(draft, row)?;
     draft.remove(&row.lane_key())?;
     draft.remove(&Key::new(Kind::Dead).number(row.id))?;
-    draft.remove(&Key::new(Kind::Flying).number(row.id))?;
     if let Some(because) = row.because.take() {
         draft.remove(&Key::new(Kind::Because).number(because).number(row.id))?;
+    }
+    land_one(draft, mind, row)
+}
+
+fn land_one(draft: &mut Draft, mind: &mut Mind, row: &Row) -> Result<(), Fault> {
+    let key = row.flying_key();
+    if draft.number(&key)? == Some(row.id) {
+        draft.remove(&key)?;
     }
     mind.remove(Set::Flying, row.id);
     Ok(())
@@ -264,15 +270,15 @@ fn unready(draft: &mut Draft, row: &mut Row) -> Result<(), Fault> {
 
 /// Lets the head of a lane go, once what it needs is there. A head that can never go dies, and the next one takes its place.
 pub fn promote(draft: &mut Draft, mind: &mut Mind, lane: &Key, now: Time) -> Result<(), Fault> {
+    let flying = draft.number(&flying_key(lane))?;
+    if flying.is_some_and(|id| mind.has(Set::Flying, id)) {
+        return Ok(());
+    }
     loop {
-        let first = draft.keys(lane, None, 2)?;
+        // A dead letter that came back stands before what was the head until now.
         let mut rows = Vec::new();
-        for key in first {
-            let id = key.last_number().ok_or(Fault::Damaged)?;
-            if mind.has(Set::Flying, id) {
-                return Ok(());
-            }
-            rows.push(load_named(draft, id)?);
+        for key in draft.keys(lane, None, 2)? {
+            rows.push(load_named(draft, key.last_number().ok_or(Fault::Damaged)?)?);
         }
         let mut rows = rows.into_iter();
         let Some(mut head) = rows.next() else {
@@ -392,7 +398,7 @@ pub fn discard(draft: &mut Draft, mind: &mut Mind, id: PostId, now: Time) -> Res
 /// What was taken when the program ended may be out there: it may go again, marked as unsure.
 pub fn land(draft: &mut Draft, mind: &mut Mind) -> Result<(), Fault> {
     for key in draft.keys(&Key::new(Kind::Flying), None, usize::MAX)? {
-        let id = key.last_number().ok_or(Fault::Damaged)?;
+        let id = draft.number(&key)?.ok_or(Fault::Damaged)?;
         if mind.has(Set::Flying, id) {
             continue;
         }

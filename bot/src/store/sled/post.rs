@@ -89,6 +89,11 @@ impl Row {
         Key(self.lane.clone()).number(self.id)
     }
 
+    /// Where it stands while it is taken: there is one for each lane.
+    pub fn flying_key(&self) -> Key {
+        flying_key(&Key(self.lane.clone()))
+    }
+
     pub fn ready_key(&self, at: Time) -> Key {
         ready_prefix(&self.channel.chat)
             .number(at.0)
@@ -117,6 +122,10 @@ impl Row {
 
 pub fn ready_prefix(chat: &str) -> Key {
     Key::new(Kind::Ready).text(chat)
+}
+
+pub fn flying_key(lane: &Key) -> Key {
+    Key::new(Kind::Flying).then(lane)
 }
 
 /// The lane of a place.
