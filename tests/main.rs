@@ -11,6 +11,7 @@ mod hostile;
 mod house;
 mod keepers;
 mod knowledge;
+mod lab_answers;
 mod nameserver;
 mod policies;
 mod scores;

@@ -2,6 +2,7 @@
 
 pub mod book;
 pub mod dns;
+pub mod lab;
 
 use std::fs;
 use std::io::{Read, Write};

@@ -50,6 +50,8 @@ pub async fn gather<T>(
     let mut cost = Cost::default();
     let mut asked = FxHashSet::default();
     let mut under_way = FuturesUnordered::new();
+    // How deep the answers lay that the judge has learnt since he last spoke: what he asks for now rests on them.
+    let mut depth = 0;
     let verdict = loop {
         let verdict = judge(&zone);
         let mut refused = false;
@@ -63,7 +65,7 @@ pub async fn gather<T>(
                 continue;
             }
             cost.questions += 1;
-            let chain = cost.chain + 1;
+            let chain = depth + 1;
             under_way.push(resolver.ask(question).map(move |known| (known, chain)));
         }
         if under_way.is_empty() {
@@ -77,11 +79,13 @@ pub async fn gather<T>(
             break judge(&zone);
         };
         let mut next = Some(first);
+        depth = 0;
         while let Some(((question, answer), chain)) = next {
-            cost.chain = cost.chain.max(chain);
+            depth = depth.max(chain);
             zone.learn(question, answer);
             next = under_way.next().now_or_never().flatten();
         }
+        cost.chain = cost.chain.max(depth);
     };
     cost.elapsed = started.elapsed();
     (verdict, zone, cost)

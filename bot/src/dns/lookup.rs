@@ -1,4 +1,6 @@
-//! Puts questions to name servers (the only file that names hickory), and questions for files to `fetch`.
+//! Puts questions to name servers (nothing outside this module names hickory), and questions for files to `fetch`.
+
+mod explained;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,7 +8,6 @@ use std::time::Duration;
 
 use futures_util::stream::StreamExt;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ProtocolConfig, ResolverOpts};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, DnsHandle, NetError};
 use hickory_resolver::proto::op::{
     DnsRequest, DnsRequestOptions, DnsResponse, Query, ResponseCode,
@@ -15,6 +16,7 @@ use hickory_resolver::proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{NameServerPool, PoolContext, TlsConfig};
 
+use self::explained::Explaining;
 use super::fetch::{Files, fetch};
 use super::zone::{Answer, Failure, Kind, Outcome, Question, Record};
 
@@ -72,7 +74,7 @@ pub enum NoResolver {
 /// Puts questions to name servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Resolver {
-    pool: NameServerPool<TokioRuntimeProvider>,
+    pool: NameServerPool<Explaining>,
     files: Arc<Files>,
 }
 
@@ -108,7 +110,7 @@ impl Resolver {
         let tls = TlsConfig::new().map_err(|error| NoResolver::Tls(error.to_string()))?;
         let context = Arc::new(PoolContext::new(options, tls));
         Ok(Self {
-            pool: NameServerPool::from_config(configured, context, TokioRuntimeProvider::default()),
+            pool: NameServerPool::from_config(configured, context, Explaining::default()),
             files: Arc::new(files),
         })
     }
@@ -235,18 +237,20 @@ fn read(response: &DnsResponse, owner: &Name, wanted: RecordType) -> Answer {
 
 /// SERVFAIL and its like, with what RFC 8914 adds to them.
 fn server_failure(response: &DnsResponse) -> Failure {
-    const EXTENDED_ERROR: u16 = 15;
-    let code = response.edns.as_ref().and_then(|edns| {
-        match edns.option(EdnsCode::Unknown(EXTENDED_ERROR))? {
-            EdnsOption::Unknown(_, data) => {
-                Some(u16::from_be_bytes([*data.first()?, *data.get(1)?]))
-            }
-            _ => None,
-        }
-    });
+    let code = extended_error(response);
     Failure::Server {
         bogus: matches!(code, Some(5..=12)),
         unreachable: matches!(code, Some(22 | 23)),
+    }
+}
+
+/// The code of an extended error, where the answer holds one.
+fn extended_error(response: &DnsResponse) -> Option<u16> {
+    const EXTENDED_ERROR: u16 = 15;
+    let edns = response.edns.as_ref()?;
+    match edns.option(EdnsCode::Unknown(EXTENDED_ERROR))? {
+        EdnsOption::Unknown(_, data) => Some(u16::from_be_bytes([*data.first()?, *data.get(1)?])),
+        _ => None,
     }
 }
 
