@@ -1,22 +1,29 @@
 //! The one test binary: a module for each subject.
 
+mod check_domain;
 mod cli;
 mod corpus;
 mod documents;
+mod domain_cases;
 mod domains;
 mod faults;
 mod golden;
 mod growth;
 mod hostile;
+mod hostile_dns;
 mod house;
 mod keepers;
 mod knowledge;
+mod lab;
 mod lab_answers;
+mod lab_words;
 mod nameserver;
 mod policies;
 mod scores;
+mod sound;
 mod store;
 mod support;
 mod talk;
+mod told;
 mod torn;
 mod walls;
