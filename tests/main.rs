@@ -18,6 +18,7 @@ mod lab;
 mod lab_answers;
 mod lab_words;
 mod nameserver;
+mod openspf;
 mod policies;
 mod scores;
 mod sound;

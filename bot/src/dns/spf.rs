@@ -1,5 +1,14 @@
 //! SPF (RFC 7208): which servers may send as the domain.
 
+pub mod network;
+
+pub mod macros;
+pub mod record;
+pub mod select;
+
+pub mod envelope;
+pub mod evaluate;
+
 use std::net::IpAddr;
 
 use serde::Serialize;
