@@ -8,17 +8,41 @@ pub mod select;
 
 pub mod envelope;
 pub mod evaluate;
+mod foresee;
+mod hosts;
+
+mod plan;
+pub mod tree;
+
+pub mod mend;
+
+mod absent;
+mod branches;
+mod senders;
+mod terms;
+
+#[cfg(test)]
+mod cases;
 
 use std::net::IpAddr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use self::envelope::Envelope;
+use self::evaluate::{Evaluation, NoResult, check_host};
+use self::record::Qualifier;
+use self::select::{Found, Published, find};
+use self::tree::{End, follow};
 use super::check::Options;
-use super::finding::Findings;
+use super::finding::{Area, Findings};
 use super::mx::Mx;
 use super::name::Domain;
-use super::zone::Zone;
+use super::zone::{Failure, Kind, Zone};
 use crate::knowledge::load::Knowledge;
+
+/// Longest record that is shown with a finding, in bytes.
+const LONGEST_SHOWN: usize = 2_000;
 
 /// What the record amounts to, whatever the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +70,8 @@ pub struct Spf {
     pub lookups: usize,
     /// Look-ups without an answer, for IPv4 senders.
     pub void: usize,
+    /// Was the whole tree followed? Where it was not, `lookups` and `void` are at least that.
+    pub whole: bool,
     pub tree: Option<Node>,
     pub result_for_ip: Option<Evaluated>,
     /// Authorises nobody at all: `v=spf1 -all`.
@@ -65,6 +91,8 @@ pub struct Node {
     /// Look-ups this record and all below it cost, without the one that led here.
     pub lookups: usize,
     pub terms: Vec<Term>,
+    /// Terms that are not shown, for their number.
+    pub left_out: usize,
 }
 
 /// One term of a record.
@@ -90,16 +118,131 @@ pub struct Evaluated {
     pub mechanism: Option<String>,
     pub lookups: usize,
     pub void: usize,
+    /// What the domain says to those it refuses (`exp`): a stranger's words.
+    pub explanation: Option<String>,
 }
 
 /// Judges the domain's SPF record and everything below it.
 pub fn judge(
-    _zone: &Zone,
-    _domain: &Domain,
-    _mx: &Mx,
-    _knowledge: &Knowledge,
-    _options: &Options,
-    _found: &mut Findings,
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    knowledge: &Knowledge,
+    options: &Options,
+    found: &mut Findings,
 ) -> Spf {
-    Spf::default()
+    let name = domain.as_str();
+    let evaluation = evaluate(zone, domain, options, found);
+    let mut spf = Spf {
+        whole: true,
+        result_for_ip: evaluation.as_ref().zip(options.ip).map(told),
+        ..Spf::default()
+    };
+    match find(zone, name) {
+        Found::Pending => {}
+        Found::Failed(failure) => found.unknown(Area::Spf, name, failure),
+        Found::Absent { .. } => {
+            spf.standing = Standing::Absent;
+            let answer = zone.ask(name, Kind::Txt);
+            absent::none(zone, domain, answer, mx, knowledge, found);
+        }
+        Found::Several(records) => {
+            spf.standing = Standing::Permerror;
+            spf.record = records.first().map(|r| r.text.clone());
+            // Taken together they show who was meant to send.
+            spf.microsoft = records.iter().any(|r| {
+                senders::authorises_microsoft(&follow(zone, name, r, knowledge).1, knowledge)
+            });
+            absent::several(domain, &records, found);
+        }
+        Found::One(published) => {
+            one(
+                zone,
+                domain,
+                mx,
+                knowledge,
+                options,
+                &published,
+                evaluation.as_ref(),
+                &mut spf,
+                found,
+            );
+        }
+    }
+    spf
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "everything that is known of the one record"
+)]
+fn one(
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    knowledge: &Knowledge,
+    options: &Options,
+    published: &Published,
+    evaluation: Option<&Evaluation>,
+    spf: &mut Spf,
+    found: &mut Findings,
+) {
+    let (node, tree) = follow(zone, domain.as_str(), published, knowledge);
+    spf.record = Some(published.text.clone());
+    spf.lookups = tree.lookups;
+    spf.void = tree.void4;
+    spf.whole = !tree.cut && tree.unasked == 0;
+    spf.locked = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
+    spf.microsoft = senders::authorises_microsoft(&tree, knowledge);
+    spf.standing = branches::judge(zone, domain, &node, &tree, found);
+    terms::judge(domain, published, &tree, found);
+    senders::judge_microsoft(domain, mx, spf, &tree, knowledge, found);
+    if let Some(evaluation) = evaluation {
+        senders::judge_address(
+            zone, domain, mx, spf, &tree, evaluation, knowledge, options, found,
+        );
+    }
+    senders::judge_ipv6(zone, domain, mx, spf, &tree, found);
+    spf.tree = Some(node);
+}
+
+/// What a receiver finds for the address that was given.
+fn evaluate(
+    zone: &Zone,
+    domain: &Domain,
+    options: &Options,
+    found: &mut Findings,
+) -> Option<Evaluation> {
+    let ip = options.ip?;
+    let sender = match options.sender.as_deref() {
+        Some(sender) if !sender.is_empty() => sender.to_string(),
+        _ => format!("postmaster@{domain}"),
+    };
+    let helo = options.helo.as_deref().unwrap_or(domain.as_str());
+    let mut envelope = Envelope::new(ip, helo, &sender);
+    envelope.now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    match check_host(zone, domain.as_str(), &envelope) {
+        Ok(evaluation) => Some(evaluation),
+        Err(NoResult::Pending) => None,
+        Err(NoResult::Limit) => {
+            found.unknown(Area::Spf, domain.as_str(), Failure::Limit);
+            None
+        }
+    }
+}
+
+fn told((evaluation, ip): (&Evaluation, IpAddr)) -> Evaluated {
+    Evaluated {
+        ip,
+        result: evaluation.outcome.slug().to_string(),
+        mechanism: evaluation
+            .decided
+            .as_ref()
+            .map(|(term, at)| format!("{} ({at})", tree::shortened(term, LONGEST_SHOWN))),
+        lookups: evaluation.lookups,
+        void: evaluation.void,
+        explanation: evaluation.explanation.clone(),
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::entry::Party;
 use super::examples::{examples_are_decided, wordings_have_examples};
 use super::load::{About, Fault, Knowledge};
+use crate::dns::spf::network::Network;
 
 /// Longest first move, in characters: it must fit on a phone screen.
 pub const LONGEST_MOVE: usize = 160;
@@ -160,6 +161,17 @@ fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
                 faults,
                 &format!("providers/{}/provider.toml", provider.name),
                 "source or read is missing".into(),
+            );
+        }
+        for text in provider
+            .networks
+            .iter()
+            .filter(|n| Network::read(n).is_none())
+        {
+            fault(
+                faults,
+                &format!("providers/{}/provider.toml", provider.name),
+                format!("networks: \"{text}\" is no network like 192.0.2.0/24"),
             );
         }
     }

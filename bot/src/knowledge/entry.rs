@@ -169,6 +169,15 @@ pub struct Provider {
     pub marks: Vec<String>,
     #[serde(default)]
     pub kin: Vec<String>,
+    /// Names to include in an SPF record so that the provider may send; the usual one first.
+    #[serde(default)]
+    pub spf: Vec<String>,
+    /// Networks its servers send from.
+    #[serde(default)]
+    pub networks: Vec<String>,
+    /// Takes outgoing mail of other servers and sends it on.
+    #[serde(default)]
+    pub relays: bool,
     pub source: String,
     pub read: String,
 }

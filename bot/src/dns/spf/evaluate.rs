@@ -73,7 +73,7 @@ pub enum NoResult {
 }
 
 /// What ends an evaluation early.
-enum Stop {
+pub(super) enum Stop {
     No(NoResult),
     Temperror,
     Permerror,
@@ -102,8 +102,7 @@ pub fn check_host(
         .strip_suffix('.')
         .unwrap_or(domain)
         .to_ascii_lowercase();
-    let mut budget = MOST_LOOKUPS;
-    machine.foresee(&domain, &mut Vec::new(), &mut budget);
+    machine.foresee(&domain, &mut Vec::new(), &mut Budget::default());
     let outcome = match machine.check(&domain, &mut Vec::new(), Purpose::Verdict) {
         Ok(outcome) => outcome,
         Err(Stop::Temperror) => Outcome::Temperror,
@@ -141,11 +140,11 @@ enum Purpose {
     Include,
 }
 
-struct Machine<'z> {
-    zone: &'z Zone,
-    envelope: &'z Envelope<'z>,
+pub(super) struct Machine<'z> {
+    pub(super) zone: &'z Zone,
+    pub(super) envelope: &'z Envelope<'z>,
     lookups: usize,
-    void: usize,
+    pub(super) void: usize,
     decided: Option<(String, String)>,
     /// The record whose `-` mechanism matched, and the name its `exp` gives.
     explain: Option<(String, String)>,
@@ -322,117 +321,6 @@ impl<'z> Machine<'z> {
         }
     }
 
-    fn mx(&mut self, target: &str, prefixes: Prefixes) -> Result<bool, Stop> {
-        let answer = self.zone.ask(target, Kind::Mx);
-        match &answer.outcome {
-            Dns::Pending => return Err(Stop::No(NoResult::Pending)),
-            Dns::Failed(failure) => return Err(failed(*failure)),
-            Dns::NoData | Dns::NxDomain => self.charge_void(1)?,
-            Dns::Records(_) | Dns::File(_) => {}
-        }
-        let hosts = select::exchanges(answer);
-        if hosts.len() > MOST_HOSTS {
-            return Err(Stop::Permerror);
-        }
-        let hosts: Vec<&str> = hosts.into_iter().filter(|h| can_be_asked(h)).collect();
-        // All are asked before the first is judged: a receiver may ask at once, and so do we.
-        for host in &hosts {
-            self.zone.ask(host, address_kind(self.envelope.ip));
-        }
-        let mut matched = false;
-        for host in hosts {
-            let found = self.host(host, prefixes);
-            // Behind the match nothing can go wrong any more; the look-ups are charged all the same.
-            if matched {
-                self.void += found.map_or(0, |f| f.void);
-                continue;
-            }
-            let found = found?;
-            self.charge_void(found.void)?;
-            matched = found.matches;
-        }
-        Ok(matched)
-    }
-
-    fn host(&self, name: &str, prefixes: Prefixes) -> Result<Host, Stop> {
-        let ip = self.envelope.ip;
-        let answer = self.zone.ask(name, address_kind(ip));
-        match &answer.outcome {
-            Dns::Pending => return Err(Stop::No(NoResult::Pending)),
-            Dns::Failed(failure) => return Err(failed(*failure)),
-            Dns::NoData | Dns::NxDomain => {
-                return Ok(Host {
-                    matches: false,
-                    void: 1,
-                });
-            }
-            Dns::Records(_) | Dns::File(_) => {}
-        }
-        let prefix = if ip.is_ipv4() {
-            prefixes.ip4
-        } else {
-            prefixes.ip6
-        };
-        let matches = answer
-            .addresses()
-            .any(|address| Network::new(address, prefix).contains(ip));
-        Ok(Host { matches, void: 0 })
-    }
-
-    /// The reverse names of the address, at most ten; `None` where there are none.
-    fn reverse(&self) -> Result<Option<Vec<&'z str>>, Stop> {
-        let answer = self.zone.ask(&reverse_name(self.envelope.ip), Kind::Ptr);
-        match &answer.outcome {
-            Dns::Pending => Err(Stop::No(NoResult::Pending)),
-            Dns::Failed(Failure::Limit) => Err(Stop::No(NoResult::Limit)),
-            // Section 5.5: an error here is no match, and no temperror.
-            Dns::Failed(_) => Ok(Some(Vec::new())),
-            Dns::NoData | Dns::NxDomain => Ok(None),
-            Dns::Records(_) | Dns::File(_) => {
-                let names: Vec<&'z str> = select::reverse_names(answer)
-                    .into_iter()
-                    .take(MOST_HOSTS)
-                    .collect();
-                for name in &names {
-                    self.zone.ask(name, address_kind(self.envelope.ip));
-                }
-                Ok(Some(names))
-            }
-        }
-    }
-
-    /// Does a reverse name lead back to the address?
-    fn points_back(&self, name: &str) -> Result<bool, Stop> {
-        match self.host(name, Prefixes { ip4: 32, ip6: 128 }) {
-            Ok(found) => Ok(found.matches),
-            Err(Stop::Temperror | Stop::Permerror) => Ok(false),
-            Err(Stop::No(why)) => Err(Stop::No(why)),
-        }
-    }
-
-    /// The name that `%{p}` stands for (section 7.3).
-    fn validated(&self, domain: &str) -> Result<String, Stop> {
-        let names = self.reverse()?.unwrap_or_default();
-        let mut validated = Vec::new();
-        let mut waiting = None;
-        for name in names {
-            match self.points_back(name) {
-                Ok(true) => validated.push(name),
-                Ok(false) => {}
-                Err(stop) => waiting = Some(stop),
-            }
-        }
-        if let Some(stop) = waiting {
-            return Err(stop);
-        }
-        let best = validated
-            .iter()
-            .find(|name| **name == domain)
-            .or_else(|| validated.iter().find(|name| is_within(name, domain)))
-            .or(validated.first());
-        Ok(best.map_or("unknown", |name| *name).to_string())
-    }
-
     fn charge(&mut self) -> Result<(), Stop> {
         self.lookups += 1;
         if self.lookups > MOST_LOOKUPS {
@@ -441,7 +329,7 @@ impl<'z> Machine<'z> {
         Ok(())
     }
 
-    fn charge_void(&mut self, void: usize) -> Result<(), Stop> {
+    pub(super) fn charge_void(&mut self, void: usize) -> Result<(), Stop> {
         self.void += void;
         if self.void > MOST_VOID {
             return Err(Stop::Permerror);
@@ -449,14 +337,14 @@ impl<'z> Machine<'z> {
         Ok(())
     }
 
-    fn target(&self, spec: Option<&Spec<'_>>, domain: &str) -> Result<String, Stop> {
+    pub(super) fn target(&self, spec: Option<&Spec<'_>>, domain: &str) -> Result<String, Stop> {
         match spec {
             None => Ok(domain.to_string()),
             Some(spec) => self.name(spec, domain),
         }
     }
 
-    fn name(&self, spec: &Spec<'_>, domain: &str) -> Result<String, Stop> {
+    pub(super) fn name(&self, spec: &Spec<'_>, domain: &str) -> Result<String, Stop> {
         let name = spec.name(|letter| self.value(letter, domain))?;
         Ok(name.to_ascii_lowercase())
     }
@@ -508,95 +396,9 @@ impl<'z> Machine<'z> {
             Err(Stop::Temperror | Stop::Permerror) => Ok(None),
         }
     }
-
-    /// Asks for everything that the record may need where nothing matches, within the limit of ten terms.
-    fn foresee(&self, domain: &str, above: &mut Vec<String>, budget: &mut usize) {
-        if !can_be_asked(domain) || above.iter().any(|a| a == domain) {
-            return;
-        }
-        let Found::One(published) = find(self.zone, domain) else {
-            return;
-        };
-        let record = Record::read(&published.text);
-        if !record.is_sound() {
-            return;
-        }
-        if above.is_empty()
-            && let Some(Ok(name)) = record.exp().map(|spec| self.name(spec, domain))
-            && can_be_asked(&name)
-        {
-            self.zone.ask(&name, Kind::Txt);
-        }
-        above.push(domain.to_string());
-        let addresses = address_kind(self.envelope.ip);
-        for term in record.reached() {
-            let What::Directive(_, mechanism) = &term.what else {
-                continue;
-            };
-            if matches!(mechanism, Mechanism::All | Mechanism::Network(_)) {
-                continue;
-            }
-            if *budget == 0 {
-                break;
-            }
-            *budget -= 1;
-            let target = match mechanism {
-                Mechanism::Include(spec) | Mechanism::Exists(spec) => self.name(spec, domain),
-                Mechanism::A(spec, _) | Mechanism::Mx(spec, _) | Mechanism::Ptr(spec) => {
-                    self.target(spec.as_ref(), domain)
-                }
-                Mechanism::All | Mechanism::Network(_) => continue,
-            };
-            let Ok(target) = target else { continue };
-            if !can_be_asked(&target) {
-                continue;
-            }
-            match mechanism {
-                Mechanism::Include(_) => self.foresee(&target, above, budget),
-                Mechanism::A(..) => {
-                    self.zone.ask(&target, addresses);
-                }
-                Mechanism::Exists(_) => {
-                    self.zone.ask(&target, Kind::A);
-                }
-                Mechanism::Mx(..) => {
-                    let hosts = select::exchanges(self.zone.ask(&target, Kind::Mx));
-                    for host in hosts
-                        .into_iter()
-                        .take(MOST_HOSTS)
-                        .filter(|h| can_be_asked(h))
-                    {
-                        self.zone.ask(host, addresses);
-                    }
-                }
-                Mechanism::Ptr(_) => {
-                    self.zone.ask(&reverse_name(self.envelope.ip), Kind::Ptr);
-                }
-                Mechanism::All | Mechanism::Network(_) => {}
-            }
-        }
-        if let Some((_, spec)) = record.redirect()
-            && *budget > 0
-            && let Ok(target) = self.name(spec, domain)
-        {
-            *budget -= 1;
-            self.foresee(&target, above, budget);
-        }
-        above.pop();
-    }
 }
 
-/// What an address look-up says about the address that sends.
-struct Host {
-    matches: bool,
-    void: usize,
-}
-
-fn address_kind(ip: IpAddr) -> Kind {
-    if ip.is_ipv4() { Kind::A } else { Kind::Aaaa }
-}
-
-fn failed(failure: Failure) -> Stop {
+pub(super) fn failed(failure: Failure) -> Stop {
     match failure {
         Failure::Limit => Stop::No(NoResult::Limit),
         _ => Stop::Temperror,

@@ -1,0 +1,295 @@
+//! Who sends as the domain and is not authorised: a given address, Microsoft 365 behind the MX, the IPv6 side of a server.
+
+use std::net::IpAddr;
+
+use super::LONGEST_SHOWN;
+use super::envelope::{Envelope, reverse_name};
+use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
+use super::mend;
+use super::network::Network;
+use super::select::reverse_names;
+use super::tree::{Tree, shortened};
+use super::{Spf, Standing};
+use crate::dns::check::Options;
+use crate::dns::finding::{
+    Finding, Findings, SPF_MISSING_IP6, SPF_MISSING_MICROSOFT, SPF_MISSING_SENDER, Severity, Word,
+    look_up,
+};
+use crate::dns::mx::Mx;
+use crate::dns::name::Domain;
+use crate::dns::zone::{Kind, Zone};
+use crate::knowledge::entry::Provider;
+use crate::knowledge::load::Knowledge;
+use crate::text::Text;
+
+/// The provider whose mailboxes send through its own servers.
+const MICROSOFT: &str = "exchange-online";
+
+/// Does the tree let Microsoft 365 send?
+#[must_use]
+pub fn authorises_microsoft(tree: &Tree, knowledge: &Knowledge) -> bool {
+    let Some(provider) = knowledge.provider(MICROSOFT) else {
+        return false;
+    };
+    let networks: Vec<Network> = provider
+        .networks
+        .iter()
+        .filter_map(|n| Network::read(n))
+        .collect();
+    tree.everybody.is_some()
+        || tree.included.iter().any(|name| {
+            knowledge.provider_of(name).and_then(|p| at(knowledge, p))
+                == Some(provider.name.as_str())
+        })
+        || tree
+            .networks
+            .iter()
+            .any(|own| networks.iter().any(|n| n.meets(own)))
+}
+
+fn at(knowledge: &Knowledge, index: u32) -> Option<&str> {
+    let provider = knowledge.providers.get(usize::try_from(index).ok()?)?;
+    Some(provider.name.as_str())
+}
+
+/// Mail is at Microsoft 365, and its servers are not authorised.
+pub fn judge_microsoft(
+    domain: &Domain,
+    mx: &Mx,
+    spf: &Spf,
+    tree: &Tree,
+    knowledge: &Knowledge,
+    found: &mut Findings,
+) {
+    let relayed = tree.providers.iter().any(|(index, _)| {
+        let index = usize::try_from(*index).unwrap_or(usize::MAX);
+        knowledge.providers.get(index).is_some_and(|p| p.relays)
+    });
+    // Through a filter, behind a macro or in a branch that could not be read, Microsoft may well be authorised.
+    if mx.operator.as_deref() != Some(MICROSOFT)
+        || spf.microsoft
+        || relayed
+        || tree.depends.is_some()
+        || tree.cut
+        || spf.standing == Standing::Temperror
+    {
+        return;
+    }
+    let Some(provider) = knowledge.provider(MICROSOFT) else {
+        return;
+    };
+    let (Some(record), Some(include)) = (spf.record.as_deref(), provider.spf.first()) else {
+        return;
+    };
+    let name = domain.as_str();
+    let headline = if spf.locked {
+        format!(
+            "{name} takes its mail at Microsoft 365 and says that it never sends: mail from its mailboxes would be refused"
+        )
+    } else {
+        format!(
+            "{name}'s mailboxes are at Microsoft 365, but its SPF record does not list Microsoft's servers: what they send fails"
+        )
+    };
+    let told = SPF_MISSING_MICROSOFT
+        .at(name, headline)
+        .resting_on(shortened(record, LONGEST_SHOWN))
+        .said_by("learn.microsoft.com, Set up SPF to identify valid email sources")
+        .seen_by(look_up(name, "txt"));
+    let told = told.mend(added(record, &format!("include:{include}"), spf.lookups));
+    found.add(if spf.locked {
+        told.only(Severity::Note)
+    } else {
+        told
+    });
+}
+
+/// The record with one more term, and a word of warning where there is no room for it.
+fn added(record: &str, term: &str, lookups: usize) -> Text {
+    let full = term.starts_with("include:") && lookups >= MOST_LOOKUPS;
+    let text = match mend::with(record, term) {
+        Some(new) => Text::plain("Publish ").code(new),
+        None => Text::plain("Add ")
+            .code(term)
+            .and(" in front of the other terms"),
+    };
+    text.and(if full {
+        ", and take another look-up out: ten are allowed."
+    } else {
+        "."
+    })
+}
+
+/// A given address that sends as the domain and is not authorised.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "everything that is known of the sender"
+)]
+pub fn judge_address(
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    spf: &Spf,
+    tree: &Tree,
+    evaluation: &Evaluation,
+    knowledge: &Knowledge,
+    options: &Options,
+    found: &mut Findings,
+) {
+    let Some(ip) = options.ip.map(|ip| ip.to_canonical()) else {
+        return;
+    };
+    let Some(record) = spf.record.as_deref() else {
+        return;
+    };
+    let refused = match evaluation.outcome {
+        Outcome::Fail => "fail",
+        Outcome::Softfail => "softfail",
+        Outcome::Neutral => "neutral",
+        Outcome::None | Outcome::Pass | Outcome::Temperror | Outcome::Permerror => return,
+    };
+    // What hangs on a HELO name or a sender that nobody gave proves nothing.
+    if evaluation.used_helo && options.helo.is_none()
+        || evaluation.used_sender && options.sender.is_none()
+    {
+        return;
+    }
+    let owner = owner(zone, domain, mx, ip, knowledge);
+    let family = if ip.is_ipv4() { "ip4" } else { "ip6" };
+    let own_term = format!("{family}:{ip}");
+    let name = domain.as_str();
+    let finding = |word: &'static Word, headline: String| -> Finding {
+        word.at(name, headline)
+            .resting_on(shortened(record, LONGEST_SHOWN))
+            .said_by("RFC 7208 section 2.6")
+            .seen_by(look_up(name, "txt"))
+    };
+    if ip.is_ipv6() && owner.is_none() && same_host(zone, domain, ip, tree) {
+        found.add(
+            finding(
+                &SPF_MISSING_IP6,
+                format!("The server {ip} sends as {name} over IPv6, and the SPF record lists only its IPv4 address (result: {refused})"),
+            )
+            .mend(added(record, &own_term, spf.lookups)),
+        );
+        return;
+    }
+    let who = owner.map_or("a server nobody knows by name".to_string(), |p| {
+        p.title.clone()
+    });
+    // An include that stands there already and does not match will not help.
+    let include = owner
+        .and_then(|p| p.spf.first())
+        .filter(|include| !tree.included.contains(include));
+    let term = include.map_or(own_term, |include| format!("include:{include}"));
+    found.add(
+        finding(
+            &SPF_MISSING_SENDER,
+            format!(
+                "{ip} ({who}) is not authorised to send as {name}: the SPF result is {refused}"
+            ),
+        )
+        .mend(added(record, &term, spf.lookups)),
+    );
+}
+
+/// Whose address it is: by his networks, by its reverse name, or because the record of the MX's operator matches it.
+fn owner<'k>(
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    ip: IpAddr,
+    knowledge: &'k Knowledge,
+) -> Option<&'k Provider> {
+    let by_index = |index: u32| knowledge.providers.get(usize::try_from(index).ok()?);
+    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
+    let operator = mx.operator.as_deref().and_then(|o| knowledge.provider(o));
+    let include = operator.and_then(|o| o.spf.first());
+    let sender = format!("postmaster@{domain}");
+    let matched = include.map(|name| {
+        let envelope = Envelope::new(ip, domain.as_str(), &sender);
+        check_host(zone, name, &envelope).is_ok_and(|e| e.outcome == Outcome::Pass)
+    });
+    knowledge
+        .provider_of_network(&Network::host(ip))
+        .and_then(by_index)
+        .or_else(|| operator.filter(|_| matched == Some(true)))
+        .or_else(|| {
+            let known = names.iter().find_map(|n| knowledge.provider_of(n));
+            known.and_then(by_index)
+        })
+}
+
+/// Is an IPv4 address of the same server authorised, or no IPv6 at all while IPv4 networks are?
+fn same_host(zone: &Zone, domain: &Domain, ip: IpAddr, tree: &Tree) -> bool {
+    let authorised = |ip: IpAddr| tree.networks.iter().any(|n| n.contains(ip));
+    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
+    let hosts = names.into_iter().take(2).filter(|n| can_be_asked(n));
+    let mut known = false;
+    for host in hosts {
+        let answer = zone.ask(host, Kind::A);
+        known |= answer.addresses().any(authorised);
+    }
+    let own = zone.ask(domain.as_str(), Kind::Aaaa);
+    known |= own.addresses().any(|own| own == ip)
+        && zone
+            .ask(domain.as_str(), Kind::A)
+            .addresses()
+            .any(authorised);
+    known || !tree.networks.is_empty() && tree.networks.iter().all(Network::is_ipv4)
+}
+
+/// An MX host of the domain's own whose IPv4 address is listed and whose IPv6 address is not.
+pub fn judge_ipv6(
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    spf: &Spf,
+    tree: &Tree,
+    found: &mut Findings,
+) {
+    let Some(record) = spf.record.as_deref() else {
+        return;
+    };
+    if tree.depends.is_some() || tree.cut || found.has(&SPF_MISSING_IP6) {
+        return;
+    }
+    let authorised = |ip: &IpAddr| tree.networks.iter().any(|n| n.contains(*ip));
+    for host in mx.hosts.iter().take(3).filter(|h| domain.holds(&h.name)) {
+        let ip4: Vec<IpAddr> = zone.ask(&host.name, Kind::A).addresses().collect();
+        let ip6: Vec<IpAddr> = zone.ask(&host.name, Kind::Aaaa).addresses().collect();
+        let Some(missing) = ip6.iter().find(|ip| !authorised(ip)) else {
+            continue;
+        };
+        // `mx` and `a` bring the IPv6 address along; only a literal IPv4 address leaves it out.
+        let literal = super::record::Record::read(record)
+            .terms
+            .iter()
+            .any(|t| matches!(&t.what, super::record::What::Directive(_, super::record::Mechanism::Network(n)) if ip4.iter().any(|ip| n.contains(*ip))));
+        let by_name = super::record::Record::read(record).terms.iter().any(|t| {
+            matches!(
+                t.what,
+                super::record::What::Directive(
+                    _,
+                    super::record::Mechanism::Mx(..) | super::record::Mechanism::A(..)
+                )
+            )
+        });
+        if !literal || by_name {
+            continue;
+        }
+        found.add(
+            SPF_MISSING_IP6
+                .at(
+                    domain.as_str(),
+                    format!("{} has an IPv6 address that {domain}'s SPF record does not list: mail it sends over IPv6 fails", host.name),
+                )
+                .mend(added(record, &format!("ip6:{missing}"), spf.lookups))
+                .resting_on(shortened(record, LONGEST_SHOWN))
+                .said_by("RFC 7208 section 5")
+                .seen_by(look_up(&host.name, "aaaa"))
+                .only(Severity::Note),
+        );
+        return;
+    }
+}
