@@ -22,6 +22,7 @@ mod openspf;
 mod policies;
 mod scores;
 mod sound;
+mod spf_lab;
 mod store;
 mod support;
 mod talk;

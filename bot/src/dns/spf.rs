@@ -2,6 +2,7 @@
 
 pub mod network;
 
+pub mod fault;
 pub mod macros;
 pub mod record;
 pub mod select;
@@ -13,6 +14,7 @@ mod hosts;
 
 mod plan;
 pub mod tree;
+pub mod trouble;
 
 pub mod mend;
 
@@ -23,6 +25,10 @@ mod terms;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod world;
 
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -33,13 +39,17 @@ use self::envelope::Envelope;
 use self::evaluate::{Evaluation, NoResult, check_host};
 use self::record::Qualifier;
 use self::select::{Found, Published, find};
-use self::tree::{End, follow};
+use self::tree::follow;
+use self::trouble::End;
 use super::check::Options;
 use super::finding::{Area, Findings};
 use super::mx::Mx;
 use super::name::Domain;
 use super::zone::{Failure, Kind, Zone};
 use crate::knowledge::load::Knowledge;
+
+/// Records of one name that are looked into, where several stand there.
+const MOST_SEVERAL: usize = 5;
 
 /// Longest record that is shown with a finding, in bytes.
 const LONGEST_SHOWN: usize = 2_000;
@@ -150,7 +160,7 @@ pub fn judge(
             spf.standing = Standing::Permerror;
             spf.record = records.first().map(|r| r.text.clone());
             // Taken together they show who was meant to send.
-            spf.microsoft = records.iter().any(|r| {
+            spf.microsoft = records.iter().take(MOST_SEVERAL).any(|r| {
                 senders::authorises_microsoft(&follow(zone, name, r, knowledge).1, knowledge)
             });
             absent::several(domain, &records, found);

@@ -5,7 +5,8 @@ use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, MOST_VOID};
 use super::mend;
 use super::record::{Mechanism, Record, What};
 use super::select::exchanges;
-use super::tree::{Event, Tree, Trouble, shortened};
+use super::tree::shortened;
+use super::trouble::{Event, Tree, Trouble};
 use super::{Node, Standing};
 use crate::dns::finding::{
     Area, Finding, Findings, SPF_BAD_SPLIT, SPF_INCLUDE_LOOP, SPF_INCLUDE_NO_RECORD,

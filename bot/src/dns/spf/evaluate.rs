@@ -1,13 +1,12 @@
 //! `check_host()` (RFC 7208 section 4): what a receiver finds for one address, and what it costs him.
 
 use std::cell::Cell;
-use std::net::IpAddr;
 
-use super::envelope::{Envelope, reverse_name};
+use super::envelope::Envelope;
+use super::foresee::Budget;
 use super::macros::{Letter, MacroString, Place};
-use super::network::Network;
-use super::record::{Mechanism, Prefixes, Qualifier, Record, Spec, What};
-use super::select::{self, Found, find};
+use super::record::{Mechanism, Qualifier, Record, Spec, What};
+use super::select::{Found, find};
 use crate::dns::name::is_within;
 use crate::dns::zone::{Failure, Kind, Outcome as Dns, Zone};
 

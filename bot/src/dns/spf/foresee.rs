@@ -1,7 +1,7 @@
 //! Asks for what an evaluation may need before it gets there, so that one round trip answers as much as possible.
 
-use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, Machine, can_be_asked};
 use super::envelope::reverse_name;
+use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, Machine, can_be_asked};
 use super::hosts::address_kind;
 use super::record::{Mechanism, Record, What};
 use super::select::{self, Found, find};

@@ -54,4 +54,3 @@ pub(super) fn static_name(domain: &str, at: &str, spec: &Spec<'_>) -> Option<Str
     });
     Some(name.ok()?.to_ascii_lowercase())
 }
-

@@ -8,7 +8,8 @@ use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_hos
 use super::mend;
 use super::network::Network;
 use super::select::reverse_names;
-use super::tree::{Tree, shortened};
+use super::tree::shortened;
+use super::trouble::Tree;
 use super::{Spf, Standing};
 use crate::dns::check::Options;
 use crate::dns::finding::{

@@ -6,7 +6,8 @@ use super::LONGEST_SHOWN;
 use super::mend;
 use super::record::{Mechanism, Qualifier, Record, What, is_record};
 use super::select::Published;
-use super::tree::{End, Tree, shortened};
+use super::tree::shortened;
+use super::trouble::{End, Tree};
 use crate::dns::finding::{
     Finding, Findings, SPF_DUPLICATE, SPF_MACRO, SPF_MODIFIER_ORDER, SPF_NEUTRAL_ALL, SPF_PLUS_ALL,
     SPF_PTR, SPF_REDIRECT_IGNORED, SPF_SYNTAX, Severity, Word, look_up,
@@ -205,6 +206,8 @@ impl Page<'_> {
             .iter()
             .filter_map(|term| match &term.what {
                 What::Directive(_, Mechanism::All) => None,
+                // The head of a second record that was pasted behind the first one.
+                What::Other(_) if is_record(term.text) => None,
                 What::Redirect(_) => {
                     let target = term.text.split_once('=').map(|(_, target)| target)?;
                     Some(format!("include:{target}"))
