@@ -45,8 +45,19 @@ fn microsoft_365_set_up_right() {
     assert!(told.spf.microsoft && !told.spf.locked && told.spf.whole);
     assert_eq!((told.spf.lookups, told.spf.void), (1, 0));
     let tree = told.spf.tree.expect("a tree");
-    assert_eq!(tree.terms[0].service.as_deref(), Some("exchange-online"));
-    assert_eq!(tree.terms[0].below.as_ref().map(|n| n.terms.len()), Some(4));
+    assert_eq!(
+        tree.terms.first().expect("a term").service.as_deref(),
+        Some("exchange-online")
+    );
+    assert_eq!(
+        tree.terms
+            .first()
+            .expect("a term")
+            .below
+            .as_ref()
+            .map(|n| n.terms.len()),
+        Some(4)
+    );
     assert_eq!(told.rounds, 2, "the include is asked with the second round");
 }
 
@@ -136,7 +147,7 @@ fn faults_have_their_place_and_their_cure() {
         &["e spf_syntax"],
     );
     assert!(
-        told.found.findings[0]
+        told.first()
             .headline
             .starts_with("Term 2 of example.com's SPF record")
     );
@@ -279,7 +290,7 @@ fn the_same_include_twice_is_no_loop() {
         "example.com TXT \"v=spf1 include:a.example -all\"\na.example TXT \"v=spf1 redirect=example.com\"",
         &["e spf_include_loop"],
     );
-    assert_eq!(told.found.findings[0].at, "a.example");
+    assert_eq!(told.first().at, "a.example");
     // Behind a macro: the wildcard answers with the record itself.
     let told = check(
         "example.com TXT \"v=spf1 include:%{ir}.%{d}._spf.example.com -all\"\n1.2.0.192.example.com._spf.example.com TXT \"v=spf1 include:%{ir}.%{d}._spf.example.com -all\"",
@@ -323,7 +334,7 @@ fn void_look_ups_by_family() {
     assert!(told.moves().contains("v=spf1 ip4:192.0.2.27 -all"));
     let hosts = "example.com TXT \"v=spf1 mx ~all\"\nexample.com MX a.example\nexample.com MX b.example\nexample.com MX c.example\na.example A 192.0.2.1\nb.example A 192.0.2.2\nc.example A 192.0.2.3";
     let told = check(hosts, &["w spf_void_lookups"]);
-    assert!(told.found.findings[0].headline.contains("IPv6"));
+    assert!(told.first().headline.contains("IPv6"));
     assert_eq!((told.spf.void, told.spf.standing), (0, Standing::Sound));
     let told = check(
         "example.com TXT \"v=spf1 a:g1.example a:g2.example -all\"",
@@ -350,9 +361,18 @@ fn macros_of_the_included_domain() {
     );
     assert_eq!(told.spf.lookups, 2);
     let tree = told.spf.tree.expect("a tree");
-    let inner = tree.terms[0].below.as_ref().expect("followed");
-    assert!(inner.terms[0].depends);
-    assert_eq!(inner.terms[0].service.as_deref(), Some("proofpoint"));
+    let inner = tree
+        .terms
+        .first()
+        .expect("a term")
+        .below
+        .as_ref()
+        .expect("followed");
+    assert!(inner.terms.first().expect("a term").depends);
+    assert_eq!(
+        inner.terms.first().expect("a term").service.as_deref(),
+        Some("proofpoint")
+    );
     let lines = "example.com TXT \"v=spf1 include:%{d2}.inc.example.com -all\"\nexample.com.inc.example.com TXT \"v=spf1 ip4:203.0.113.77 -all\"";
     check(lines, &[]);
     check_ip(lines, "203.0.113.77", "pass", &[]);
@@ -364,7 +384,7 @@ fn names_the_service_that_is_missing() {
         "{MICROSOFT}\nexample.com TXT \"v=spf1 include:spf.protection.outlook.com -all\"\n7.0.89.167.in-addr.arpa PTR o7.ptr.sendgrid.net\n9.113.0.203.in-addr.arpa PTR host.example.net"
     );
     let told = check_ip(&lines, "167.89.0.7", "fail", &["e spf_missing_sender"]);
-    assert!(told.found.findings[0].headline.contains("SendGrid"));
+    assert!(told.first().headline.contains("SendGrid"));
     assert!(
         told.moves()
             .contains("v=spf1 include:sendgrid.net include:spf.protection.outlook.com -all")

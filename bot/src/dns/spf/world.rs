@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Spf, judge};
 use crate::dns::check::Options;
-use crate::dns::finding::{Findings, Severity};
+use crate::dns::finding::{Finding, Findings, Severity};
 use crate::dns::mx;
 use crate::dns::name::Domain;
 use crate::dns::zone::{Answer, Failure, Kind, Outcome, Question, Record, Zone};
@@ -137,6 +137,11 @@ impl Told {
             .iter()
             .map(|f| format!("{} {}", letter(f.severity), f.word.slug))
             .collect()
+    }
+
+    /// The first finding.
+    pub(super) fn first(&self) -> &Finding {
+        self.found.findings.first().expect("something was found")
     }
 
     pub(super) fn moves(&self) -> String {
