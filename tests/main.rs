@@ -24,6 +24,7 @@ mod scores;
 mod sound;
 mod spf_lab;
 mod store;
+mod suffixes;
 mod support;
 mod talk;
 mod told;

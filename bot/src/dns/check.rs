@@ -11,7 +11,7 @@ use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
 use super::zone::Zone;
-use super::{dane, dkim, dmarc, domain, mta_sts, mx, ptr, spf};
+use super::{bimi, dane, dkim, dmarc, domain, mta_sts, mx, ptr, spf, tls_rpt};
 use crate::knowledge::load::Knowledge;
 
 /// Which half of a domain's mail matters.
@@ -142,9 +142,11 @@ fn judge_existing(
     if options.scope == Scope::Whole {
         let sends = report.spf.record.is_some() || report.dmarc.at.is_some();
         domain::judge_parked(domain, &report.mx, sends, found);
+        bimi::judge(zone, domain, &report.dmarc, found);
     }
     if options.scope != Scope::Sending {
-        mta_sts::judge(zone, domain, &report.mx, found);
-        dane::judge(zone, &report.mx, found);
+        let mta_sts = mta_sts::judge(zone, domain, &report.mx, found);
+        let dane = dane::judge(zone, &report.mx, found);
+        tls_rpt::judge(zone, domain, mta_sts || dane, found);
     }
 }

@@ -1,13 +1,24 @@
 //! DMARC (RFC 9989): which policy receivers apply, and where it stands.
 
+mod ready;
+pub mod record;
+mod reports;
+mod says;
+pub mod walk;
+
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 
+use self::record::{Record, Request};
+use self::walk::{Here, Walk};
 use super::dkim::Dkim;
-use super::finding::Findings;
+use super::finding::{Area, Findings};
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
-use super::zone::Zone;
+use super::zone::{Kind, Zone};
 
 /// What receivers do with mail that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -18,12 +29,32 @@ pub enum Policy {
     Reject,
 }
 
+impl Policy {
+    /// The word behind `p=`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Policy::None => "none",
+            Policy::Quarantine => "quarantine",
+            Policy::Reject => "reject",
+        }
+    }
+
+    /// One level lower, as `t=y` asks.
+    fn lowered(self) -> Self {
+        match self {
+            Policy::Reject => Policy::Quarantine,
+            Policy::Quarantine | Policy::None => Policy::None,
+        }
+    }
+}
+
 /// The policy in force for the domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dmarc {
     /// The domain whose record applies (without `_dmarc.`).
     pub at: Option<String>,
-    /// What applies to mail from the domain itself.
+    /// What applies to mail from the domain itself, one level lower while `t=y` stands.
     pub policy: Option<Policy>,
     /// What applies to names below it.
     pub subdomain_policy: Option<Policy>,
@@ -40,14 +71,141 @@ pub struct Dmarc {
     pub enforced: bool,
 }
 
+/// What the judges of DMARC know about the domain besides its records.
+struct Case<'a> {
+    zone: &'a Zone,
+    domain: &'a Domain,
+    mx: &'a Mx,
+    spf: &'a Spf,
+    dkim: &'a Dkim,
+    /// Evidently sends: it takes mail, or its SPF record authorises somebody.
+    sends: bool,
+}
+
 /// Judges the domain's DMARC policy.
 pub fn judge(
-    _zone: &Zone,
-    _domain: &Domain,
-    _mx: &Mx,
-    _spf: &Spf,
-    _dkim: &Dkim,
-    _found: &mut Findings,
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    spf: &Spf,
+    dkim: &Dkim,
+    found: &mut Findings,
 ) -> Dmarc {
-    Dmarc::default()
+    let walk = walk::walk(zone, domain);
+    let apex = zone.ask(domain.as_str(), Kind::Txt);
+    if walk.pending() {
+        return Dmarc::default();
+    }
+    for (step, failure) in walk.failures() {
+        // What a registry publishes matters only where nothing stands below it.
+        if walk.applies.is_none() || !walk::is_suffix(&step.name) {
+            found.unknown(Area::Dmarc, &step.at, failure);
+        }
+    }
+    let mut dmarc = Dmarc {
+        organizational_domain: walk.organizational_domain.clone(),
+        ..Dmarc::default()
+    };
+    if walk.failure().is_some() {
+        return dmarc;
+    }
+    dmarc.known = true;
+    let case = Case {
+        zone,
+        domain,
+        mx,
+        spf,
+        dkim,
+        sends: sends(mx, spf),
+    };
+    let exists = !apex.is_nxdomain();
+    match walk.record() {
+        Some((step, record)) => {
+            let own = step.name == domain.as_str();
+            dmarc.policy = effective(record, own, exists);
+            dmarc.subdomain_policy = below(&walk, record, own);
+            dmarc.enforced = is_enforced(record, &dmarc);
+            if dmarc.policy.is_some() || own {
+                dmarc.at = Some(step.name.clone());
+                dmarc.record = Some(record.text.clone());
+                says::record(&case, &walk, step, record, &dmarc, found);
+                reports::judge(&case, &walk, step, record, found);
+                ready::judge(&case, step, record, &dmarc, found);
+            } else {
+                says::absent(&case, &walk, exists, found);
+            }
+        }
+        None => says::absent(&case, &walk, exists, found),
+    }
+    let older = by_the_list(&walk, domain);
+    dmarc.rfc7489_policy = (older.unwrap_or(Policy::None) != dmarc.policy.unwrap_or(Policy::None))
+        .then(|| older.unwrap_or(Policy::None));
+    dmarc
+}
+
+fn sends(mx: &Mx, spf: &Spf) -> bool {
+    let authorises = spf.record.is_some() && !spf.locked;
+    let receives = mx.receives() && !mx.implicit;
+    authorises || receives && !spf.locked
+}
+
+/// The policy that a record has for the domain (RFC 9989 section 4.10.1); `None` where receivers leave DMARC alone.
+fn effective(record: &Record, own: bool, exists: bool) -> Option<Policy> {
+    let request = match (own, exists) {
+        (true, _) => None,
+        (false, true) => record.sp.policy(),
+        (false, false) => record.np.policy().or(record.sp.policy()),
+    };
+    in_force(record, request)
+}
+
+/// What is asked for, or else `p=`, as far as the record is in force.
+fn in_force(record: &Record, request: Option<Policy>) -> Option<Policy> {
+    let Some(p) = record.p.policy() else {
+        return record.reports().then_some(Policy::None);
+    };
+    let policy = request.unwrap_or(p);
+    Some(if record.testing {
+        policy.lowered()
+    } else {
+        policy
+    })
+}
+
+/// What applies to existing names below the domain: `sp` counts in the organizational domain's record alone.
+fn below(walk: &Walk, applying: &Record, own: bool) -> Option<Policy> {
+    let organizational = walk.organizational_domain.as_deref();
+    let mut steps = walk.steps.iter();
+    let record = steps
+        .find(|step| Some(step.name.as_str()) == organizational)
+        .and_then(|step| step.record());
+    match record {
+        Some(record) => in_force(record, record.sp.policy()),
+        None if own => in_force(applying, applying.sp.policy()),
+        None => effective(applying, false, true),
+    }
+}
+
+/// Quarantine or reject for all mail of the domain and of the names below it, as the BIMI draft wants it.
+fn is_enforced(record: &Record, dmarc: &Dmarc) -> bool {
+    let firm = |policy: Option<Policy>| policy.is_some_and(|p| p >= Policy::Quarantine);
+    let whole = record.pct.is_none_or(|pct| pct == 100) || dmarc.policy == Some(Policy::Reject);
+    firm(dmarc.policy) && firm(dmarc.subdomain_policy) && whole
+}
+
+/// The policy by RFC 7489: the domain's own record, else that of the registered domain by the public suffix list. `np`,
+/// `psd` and `t` mean nothing to it.
+fn by_the_list(walk: &Walk, domain: &Domain) -> Option<Policy> {
+    let place = |name: &str| walk.steps.iter().find(|step| step.name == name);
+    let policy = |record: &Record, request: &Request| match (record.p.policy(), request) {
+        (Some(_), Request::Wrong) | (None, _) => record.reports().then_some(Policy::None),
+        (Some(p), request) => Some(request.policy().unwrap_or(p)),
+    };
+    match place(domain.as_str()).map(|step| &step.here) {
+        Some(Here::One(record)) => return policy(record, &Request::Absent),
+        Some(Here::Failed(_) | Here::Pending) => return None,
+        _ => {}
+    }
+    let record = place(domain.registrable())?.record()?;
+    policy(record, &record.sp)
 }

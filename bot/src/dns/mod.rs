@@ -10,6 +10,10 @@ pub mod lookup;
 
 pub mod finding;
 
+mod tag_list;
+#[cfg(test)]
+mod zone_file;
+
 pub mod domain;
 
 pub mod mx;
@@ -21,7 +25,10 @@ pub mod dkim;
 
 pub mod dmarc;
 
+pub mod bimi;
+
 pub mod dane;
 pub mod mta_sts;
+pub mod tls_rpt;
 
 pub mod check;

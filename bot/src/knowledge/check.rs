@@ -15,11 +15,12 @@ pub const LONGEST_TITLE: usize = 90;
 type Check = fn(&Knowledge, &mut Vec<Fault>);
 
 /// Every check by name, in the order in which they report.
-pub const CHECKS: [(&str, Check); 9] = [
+pub const CHECKS: [(&str, Check); 10] = [
     ("parties have names", parties_have_names),
     ("causes are whole", causes_are_whole),
     ("names are unique", names_are_unique),
     ("every fact has a source and a date", facts_have_sources),
+    ("selectors are names", selectors_are_names),
     ("moves are orders", moves_are_orders),
     ("no unfinished text", no_unfinished_text),
     ("placeholders are known", placeholders_are_known),
@@ -182,6 +183,22 @@ fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
                 &format!("{name}.toml"),
                 "source or read is missing".into(),
             );
+        }
+    }
+}
+
+fn selectors_are_names(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
+    for provider in &knowledge.providers {
+        for selector in &provider.selectors {
+            let letter =
+                |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b);
+            if selector.is_empty() || !selector.bytes().all(letter) {
+                fault(
+                    faults,
+                    &format!("providers/{}/provider.toml", provider.name),
+                    format!("selectors: \"{selector}\" is no name in lower case, like \"s1\""),
+                );
+            }
         }
     }
 }

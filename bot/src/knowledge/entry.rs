@@ -178,6 +178,9 @@ pub struct Provider {
     /// Takes outgoing mail of other servers and sends it on.
     #[serde(default)]
     pub relays: bool,
+    /// DKIM selectors under which domains publish this provider's keys.
+    #[serde(default)]
+    pub selectors: Vec<String>,
     pub source: String,
     pub read: String,
 }
