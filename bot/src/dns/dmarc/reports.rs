@@ -167,7 +167,7 @@ fn not_authorized(case: &Case<'_>, step: &Step, record: &Record, host: &Domain) 
                 .and(format!(", or name a mailbox at {} instead.", case.domain)),
         )
         .resting_on(record.text.as_str())
-        .said_by("RFC 9990 section 4")
+        .said_by("RFC 9990 section 3")
         .seen_by(look_up(&name, "txt"))
 }
 

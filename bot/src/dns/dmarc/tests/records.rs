@@ -316,4 +316,3 @@ fn hostile_records_are_read_in_no_time() {
     );
     assert!(check("example.com", &lines).asked.len() < 40);
 }
-

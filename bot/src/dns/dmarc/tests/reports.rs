@@ -135,4 +135,3 @@ fn a_strict_policy_before_spf_and_dkim_are_right_is_said_loudly() {
     );
     assert_eq!(say(web, S::Absent, D::Absent, false), None);
 }
-
