@@ -16,7 +16,7 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply"]),
@@ -25,10 +25,11 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("store", &["place", "reply"]),
     ("commands", &["ask", "dns"]),
     ("names", &[]),
+    ("network", &[]),
     ("ndr", &["code"]),
-    ("knowledge", &["code", "names", "ndr"]),
+    ("knowledge", &["code", "names", "ndr", "network"]),
     ("classify", &["code", "knowledge", "names", "ndr"]),
-    ("dns", &["knowledge", "text"]),
+    ("dns", &["knowledge", "network", "text"]),
     ("follow_up", &["ask", "classify", "dns", "knowledge"]),
     (
         "compose",

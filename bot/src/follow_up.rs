@@ -58,7 +58,7 @@ fn of_verdict(diagnosis: &Diagnosis<'_>, verdict: &Verdict<'_>) -> Vec<Check> {
 
 fn sender(diagnosis: &Diagnosis<'_>, verdict: &Verdict<'_>) -> Option<Check> {
     let domain = Domain::typed(verdict.names.our_domain.as_deref()?).ok()?;
-    let selectors = diagnosis
+    let signed = diagnosis
         .signatures
         .iter()
         .filter(|(_, signer)| domain.holds(&signer.to_ascii_lowercase()))
@@ -68,7 +68,7 @@ fn sender(diagnosis: &Diagnosis<'_>, verdict: &Verdict<'_>) -> Option<Check> {
     Some(Check {
         options: Options {
             scope: Scope::Sending,
-            selectors,
+            signed,
             ip: verdict.names.ip.as_deref().and_then(|ip| ip.parse().ok()),
             ..Options::default()
         },

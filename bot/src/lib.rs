@@ -19,6 +19,7 @@ pub mod follow_up;
 
 pub mod compose;
 pub mod names;
+pub mod network;
 
 pub mod reply;
 pub mod text;

@@ -9,7 +9,7 @@ use super::gather::{Cost, Limits, gather};
 use super::lookup::Resolver;
 use super::mx::Mx;
 use super::name::Domain;
-use super::spf::Spf;
+use super::spf::{Evaluated, Spf};
 use super::zone::Zone;
 use super::{bimi, dane, dkim, dmarc, domain, mta_sts, mx, ptr, spf, tls_rpt};
 use crate::knowledge::load::Knowledge;
@@ -29,8 +29,10 @@ pub enum Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub scope: Scope,
-    /// DKIM selectors to look for besides the known ones, e.g. from a message's signature.
+    /// DKIM selectors to look for besides the known ones.
     pub selectors: Vec<String>,
+    /// Selectors that real mail is signed with, from the signatures of a message: those must be published.
+    pub signed: Vec<String>,
     /// An address that sends as the domain: SPF is evaluated for it, and its reverse name is looked at.
     pub ip: Option<IpAddr>,
     /// The name that address gave in HELO, where it is known.
@@ -106,12 +108,35 @@ pub fn judge(zone: &Zone, domain: &Domain, knowledge: &Knowledge, options: &Opti
                 &mut found,
             );
             found.findings.retain(|f| f.word.area == Area::Domain);
+            report.spf.result_for_ip = of_address(zone, knowledge, options, &report);
         }
-        domain::Standing::Unreachable => {}
+        domain::Standing::Unreachable => {
+            report.spf.result_for_ip = of_address(zone, knowledge, options, &report);
+        }
     }
     found.findings.sort_by_key(|f| f.severity);
     report.found = found;
     report
+}
+
+/// What a receiver finds for the address, also where nothing can be said of the record.
+fn of_address(
+    zone: &Zone,
+    knowledge: &Knowledge,
+    options: &Options,
+    report: &Report,
+) -> Option<Evaluated> {
+    options.ip?;
+    let mut unsaid = Findings::default();
+    spf::judge(
+        zone,
+        &report.domain,
+        &report.mx,
+        knowledge,
+        options,
+        &mut unsaid,
+    )
+    .result_for_ip
 }
 
 fn judge_existing(

@@ -2,7 +2,7 @@
 
 use super::finding::{
     Area, CNAME_AT_APEX, COULD_NOT_CHECK, DNSSEC_BOGUS, DOMAIN_LAME, DOMAIN_NOT_FOUND,
-    DOMAIN_PARKED, Findings, IDN_NOT_ENCODED, MS_TOKEN_LEFTOVER, RESOLVER_TRUNCATED_TXT,
+    DOMAIN_PARKED, Findings, IDN_NOT_ENCODED, MS_TOKEN_LEFTOVER, RESOLVER_TRUNCATED_TXT, Severity,
     WILDCARD_TXT, look_up, why,
 };
 use super::mx::Mx;
@@ -10,8 +10,10 @@ use super::name::{Domain, parent};
 use super::zone::{Failure, Kind, Question, Record, Zone};
 use crate::text::Text;
 
-/// TXT answers above this many bytes get lost at checkers that read no more over UDP.
-const LARGE_TXT: usize = 4096;
+/// TXT answers above this many bytes are cut over UDP and have to be asked for again over TCP, which some checkers do not do.
+const LARGE_TXT: usize = 1232;
+/// Above this many bytes some resolvers and firewalls lose them too.
+const VERY_LARGE_TXT: usize = 4096;
 /// No one sets up this name: where it answers, a wildcard does.
 const NEVER_SET_UP: &str = "bouncedesk-wildcard-probe";
 
@@ -59,12 +61,18 @@ pub fn judge_records(zone: &Zone, domain: &Domain, mx: &Mx, found: &mut Findings
         );
     }
     if text.size > LARGE_TXT {
+        let severity = if text.size > VERY_LARGE_TXT {
+            Severity::Warning
+        } else {
+            Severity::Note
+        };
         found.add(
             RESOLVER_TRUNCATED_TXT
                 .at(name, format!("the TXT records of {domain} fill {} bytes; receivers and checkers that read less miss some of them", text.size))
                 .mend(Text::plain("Delete the TXT records at ").code(name).and(" that no service needs any more, such as old verification tokens."))
                 .said_by("RFC 7208 section 3.4")
-                .seen_by(look_up(name, "txt")),
+                .seen_by(look_up(name, "txt"))
+                .only(severity),
         );
     }
     let probe = zone.ask(&domain.below(NEVER_SET_UP), Kind::Txt);

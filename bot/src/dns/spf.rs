@@ -1,7 +1,5 @@
 //! SPF (RFC 7208): which servers may send as the domain.
 
-pub mod network;
-
 pub mod fault;
 pub mod macros;
 pub mod record;

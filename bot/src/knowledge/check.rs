@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::entry::Party;
 use super::examples::{examples_are_decided, wordings_have_examples};
 use super::load::{About, Fault, Knowledge};
-use crate::dns::spf::network::Network;
+use crate::network::Network;
 
 /// Longest first move, in characters: it must fit on a phone screen.
 pub const LONGEST_MOVE: usize = 160;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entry::{Cause, CauseFile, Faq, Meaning, MeaningFile, Party, Provider, Sureness};
 use super::phrases::{Builder, Phrases, Role, Use};
 use crate::code::{EnhancedCode, SmtpCode};
-use crate::dns::spf::network::Network;
+use crate::network::Network;
 
 static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.json"));
 static EXAMPLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/examples.json"));

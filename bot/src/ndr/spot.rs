@@ -14,8 +14,12 @@ const WORDS: usize = (BITS / 64) as usize;
 pub(super) struct Spotter<T> {
     /// One bit for each beginning of a word, by its hash.
     begun: Box<[u64; WORDS]>,
-    words: FxHashMap<u32, Vec<(Box<[u8]>, T)>>,
+    /// Words by their beginning.
+    words: FxHashMap<u32, Vec<Word<T>>>,
 }
+
+/// A word and its meaning.
+type Word<T> = (Box<[u8]>, T);
 
 impl<T: Copy> Spotter<T> {
     /// Words have three bytes or more; shorter ones are never found.

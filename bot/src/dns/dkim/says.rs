@@ -269,19 +269,34 @@ pub fn unpublished(
             Standing::Sound => "; other selectors are",
             _ => "",
         };
+        let (headline, severity) = if look.signed {
+            let signs = format!("Mail is signed with selector {}, but", look.selector);
+            (
+                format!("{signs} {domain} publishes no key at {}{others}", look.at),
+                Severity::Error,
+            )
+        } else if standing == Standing::Sound {
+            (
+                format!("{domain} publishes no key at {}{others}", look.at),
+                Severity::Note,
+            )
+        } else {
+            (
+                format!("{domain} publishes no key at {}", look.at),
+                Severity::Error,
+            )
+        };
         found.add(
             DKIM_SELECTOR_MISMATCH
-                .at(
-                    look.at.as_str(),
-                    format!("Mail is signed with selector {}, but {domain} publishes no key at {}{others}", look.selector, look.at),
-                )
+                .at(look.at.as_str(), headline)
                 .mend(
                     Text::plain("Publish the public key of the signing server as TXT record at ")
                         .code(look.at.as_str())
                         .and(", or set the server to a selector that is published."),
                 )
                 .said_by("RFC 6376 section 3.6.2.1")
-                .seen_by(look_up(&look.at, "txt")),
+                .seen_by(look_up(&look.at, "txt"))
+                .only(severity),
         );
     }
     any

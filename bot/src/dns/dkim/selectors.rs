@@ -65,6 +65,8 @@ pub struct Look {
     pub there: There,
     /// The asker named it.
     pub named: bool,
+    /// Real mail is signed with it.
+    pub signed: bool,
 }
 
 /// What stands there.
@@ -116,6 +118,9 @@ pub fn look(
     for selector in named(options) {
         looks.add(zone, &below, &selector, true);
     }
+    for look in &mut looks.looks {
+        look.signed = options.signed.iter().any(|s| bare(s) == look.selector);
+    }
     for selector in MICROSOFT {
         looks.add(zone, &below, selector, false);
     }
@@ -163,6 +168,7 @@ impl Looks {
             there: there(zone.ask(&at, Kind::Txt)),
             at,
             named,
+            signed: false,
         });
     }
 
@@ -197,15 +203,20 @@ fn is_there(there: &There) -> bool {
 /// The asker's selectors; of a whole name the part before `._domainkey`. What no name can hold is left out.
 fn named(options: &Options) -> Vec<String> {
     let mut selectors: Vec<String> = Vec::new();
-    for typed in &options.selectors {
-        let lower = typed.trim().to_ascii_lowercase();
-        let bare = lower.split("._domainkey").next().unwrap_or_default();
+    for typed in options.signed.iter().chain(&options.selectors) {
+        let bare = bare(typed);
         let sound = Domain::ascii(&format!("{bare}._domainkey")).is_ok();
-        if sound && !selectors.iter().any(|s| s == bare) && selectors.len() < MOST_NAMED {
-            selectors.push(bare.to_string());
+        if sound && !selectors.contains(&bare) && selectors.len() < MOST_NAMED {
+            selectors.push(bare);
         }
     }
     selectors
+}
+
+fn bare(typed: &str) -> String {
+    let lower = typed.trim().to_ascii_lowercase();
+    let bare = lower.split("._domainkey").next().unwrap_or_default();
+    bare.to_string()
 }
 
 /// Tenants' own names at Microsoft sign with a longer selector (`contoso.onmicrosoft.com`).

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 
 use super::envelope::reverse_name;
 use super::evaluate::{MOST_HOSTS, Machine, NoResult, Stop, can_be_asked, failed};
-use super::network::Network;
 use super::record::Prefixes;
 use super::select;
 use crate::dns::name::is_within;
 use crate::dns::zone::{Failure, Kind, Outcome as Dns};
+use crate::network::Network;
 
 /// What an address look-up says about the address that sends.
 pub(super) struct Host {

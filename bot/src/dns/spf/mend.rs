@@ -1,8 +1,8 @@
 //! Records put right: what to publish instead.
 
-use super::network::Network;
 use super::record::{Mechanism, Qualifier, Record, Term, What, term};
 use super::select::Published;
+use crate::network::Network;
 
 /// Longest record that is written out as a proposal, in bytes.
 const LONGEST_PROPOSAL: usize = 1_000;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::fault::Fault;
 use super::macros::{MacroString, Place};
-use super::network::Network;
+use crate::network::Network;
 
 /// Most terms of one record that are read. A TXT record of 64 KB holds some 10,000.
 pub const MOST_TERMS: usize = 2_000;

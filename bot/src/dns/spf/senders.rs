@@ -6,7 +6,6 @@ use super::LONGEST_SHOWN;
 use super::envelope::{Envelope, reverse_name};
 use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
 use super::mend;
-use super::network::Network;
 use super::select::reverse_names;
 use super::tree::shortened;
 use super::trouble::Tree;
@@ -21,6 +20,7 @@ use crate::dns::name::Domain;
 use crate::dns::zone::{Kind, Zone};
 use crate::knowledge::entry::Provider;
 use crate::knowledge::load::Knowledge;
+use crate::network::Network;
 use crate::text::Text;
 
 /// The provider whose mailboxes send through its own servers.

@@ -7,7 +7,6 @@ use rustc_hash::FxHashSet;
 use super::envelope::Envelope;
 use super::evaluate::{MOST_HOSTS, MOST_VOID, can_be_asked};
 use super::mend::unglued;
-use super::network::Network;
 use super::plan::{plan, static_name};
 use super::record::{Mechanism, Prefixes, Qualifier, Record, Spec, Term as Read, What};
 use super::select::{Found, Published, exchanges, find};
@@ -15,6 +14,7 @@ use super::trouble::{End, Event, Tree, Trouble};
 use super::{Node, Term};
 use crate::dns::zone::{Failure, Kind, Outcome, Zone};
 use crate::knowledge::load::Knowledge;
+use crate::network::Network;
 
 /// Records that are shown, those that stand in several places counted each time.
 const MOST_VISITS: usize = 60;

@@ -1,9 +1,9 @@
 //! What following a tree has shown, and what is wrong in it.
 
 use super::fault::Fault;
-use super::network::Network;
 use super::record::Qualifier;
 use crate::dns::zone::Failure;
+use crate::network::Network;
 
 /// What following the tree has shown.
 #[derive(Clone, Debug, Default)]
