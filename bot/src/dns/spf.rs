@@ -10,6 +10,7 @@ pub mod evaluate;
 mod foresee;
 mod hosts;
 
+mod owners;
 mod plan;
 pub mod tree;
 pub mod trouble;

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::entry::{Cause, CauseFile, Faq, Meaning, MeaningFile, Party, Provider, Sureness};
 use super::phrases::{Builder, Phrases, Role, Use};
 use crate::code::{EnhancedCode, SmtpCode};
-use crate::network::Network;
 
 static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/knowledge.json"));
 static EXAMPLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/examples.json"));
@@ -103,8 +102,6 @@ pub struct Knowledge {
     pub classes: Vec<u32>,
     /// Host names of providers.
     hosts: FxHashMap<String, u32>,
-    /// Networks of providers.
-    networks: Vec<(Network, u32)>,
 }
 
 impl Knowledge {
@@ -164,14 +161,6 @@ impl Knowledge {
             }
             name = name.split_once('.')?.1;
         }
-    }
-
-    /// The provider that sends from an address of the network.
-    #[must_use]
-    pub fn provider_of_network(&self, network: &Network) -> Option<u32> {
-        self.networks
-            .iter()
-            .find_map(|(own, provider)| own.meets(network).then_some(*provider))
     }
 
     /// A provider by its name.
@@ -445,16 +434,8 @@ fn index_all(
             .flat_map(move |(i, p)| names(p).iter().map(move |n| (n.to_ascii_lowercase(), i)))
     };
     let hosts = named(|p| &p.spf).chain(named(|p| &p.hosts)).collect();
-    let networks = (0u32..)
-        .zip(&providers)
-        .flat_map(|(index, p)| {
-            let read = p.networks.iter().filter_map(|n| Network::read(n));
-            read.map(move |network| (network, index))
-        })
-        .collect();
     Knowledge {
         hosts,
-        networks,
         causes: causes.cause,
         party_names: causes.party.into_iter().map(|p| (p.slug, p.name)).collect(),
         providers,

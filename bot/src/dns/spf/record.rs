@@ -69,6 +69,18 @@ pub struct Prefixes {
     pub ip6: u8,
 }
 
+impl Term<'_> {
+    /// Is it one of the terms that count towards the ten (section 4.6.4)?
+    #[must_use]
+    pub fn costs(&self) -> bool {
+        match &self.what {
+            What::Directive(_, Mechanism::All | Mechanism::Network(_)) => false,
+            What::Directive(..) | What::Redirect(_) => true,
+            What::Exp(_) | What::Other(_) | What::Fault(_) => false,
+        }
+    }
+}
+
 /// Does the text begin as a record does: `v=spf1`, then a blank or the end (section 4.5)?
 #[must_use]
 pub fn is_record(text: &str) -> bool {

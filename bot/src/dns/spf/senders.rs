@@ -6,6 +6,7 @@ use super::LONGEST_SHOWN;
 use super::envelope::{Envelope, reverse_name};
 use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
 use super::mend;
+use super::owners::Owners;
 use super::select::reverse_names;
 use super::tree::shortened;
 use super::trouble::Tree;
@@ -211,8 +212,8 @@ fn owner<'k>(
         let envelope = Envelope::new(ip, domain.as_str(), &sender);
         check_host(zone, name, &envelope).is_ok_and(|e| e.outcome == Outcome::Pass)
     });
-    knowledge
-        .provider_of_network(&Network::host(ip))
+    Owners::of(knowledge)
+        .find(&Network::host(ip))
         .and_then(by_index)
         .or_else(|| operator.filter(|_| matched == Some(true)))
         .or_else(|| {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::envelope::Envelope;
 use super::evaluate::{MOST_HOSTS, MOST_VOID, can_be_asked};
 use super::mend::unglued;
+use super::owners::Owners;
 use super::plan::{plan, static_name};
 use super::record::{Mechanism, Prefixes, Qualifier, Record, Spec, Term as Read, What};
 use super::select::{Found, Published, exchanges, find};
@@ -47,6 +48,7 @@ pub fn follow(
         zone,
         domain,
         knowledge,
+        owners: Owners::of(knowledge),
         envelope: Envelope::new(IpAddr::from([192, 0, 2, 1]), domain, &probe),
         tree: Tree {
             cut,
@@ -70,6 +72,7 @@ struct Walker<'a> {
     zone: &'a Zone,
     domain: &'a str,
     knowledge: &'a Knowledge,
+    owners: Owners,
     envelope: Envelope<'a>,
     tree: Tree,
     /// Names that are followed.
@@ -158,6 +161,8 @@ impl Walker<'_> {
         };
         if unglued(published, term).is_some() {
             say(&mut self.tree, Trouble::Glued);
+            // It costs what it costs; the name it leads to by accident is not followed.
+            shown.lookups = usize::from(counts && term.costs());
             return shown;
         }
         if let What::Fault(fault) = term.what {
@@ -208,7 +213,7 @@ impl Walker<'_> {
                         self.everybody(at, shown);
                     }
                 }
-                let owner = self.knowledge.provider_of_network(network);
+                let owner = self.owners.find(network);
                 shown.service = owner.and_then(|p| self.provider(p));
             }
             Mechanism::Include(spec) => {
