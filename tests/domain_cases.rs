@@ -22,9 +22,11 @@ fn judged(case: &Value) -> Report {
     let subject = told.subject(text(case, "question"));
     let server = Server::serve(sound(&told, &subject));
     let domain = Domain::typed(&subject).unwrap_or_else(|e| panic!("{subject}: {e}"));
+    // The selectors that stand there; one that is said to be missing is nobody's signature.
     let selectors = told
         .names
         .iter()
+        .filter(|name| !told.missing.contains(name))
         .filter_map(|name| name.split_once("._domainkey."));
     let selectors = selectors.map(|(selector, _)| selector.to_string());
     let options = Options {
@@ -81,7 +83,9 @@ fn set_ups_from_threads_are_judged_as_the_threads_ended() {
             "ok" => clean,
             slug => report.found.findings.iter().any(|f| f.word.slug == slug),
         });
-        let hit = named && (clean == fine || accepted.contains(&"ok"));
+        // A case that is not fine may leave it open whether it is; a fine one never does.
+        let open = !fine && accepted.contains(&"ok");
+        let hit = named && (clean == fine || open);
         all += 1;
         right += usize::from(hit);
         if fine && !clean {

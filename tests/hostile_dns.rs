@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use bot::dns::check::{Options, Report, check};
-use bot::dns::finding::Area;
+use bot::dns::finding::{Area, Severity};
 use bot::dns::gather::Limits;
 use bot::dns::name::Domain;
 use bot::knowledge::load::Knowledge;
@@ -164,7 +164,7 @@ fn includes_without_end() {
     finds("tree", &report("tree", &zone), &["spf_too_many_lookups"]);
 
     // A single record with as many includes as 64 KB hold.
-    let includes: String = (0..3_000)
+    let includes: String = (0..2_600)
         .map(|n| format!("include:{n}.x.example "))
         .collect();
     let wide = with(&format!(
@@ -208,7 +208,7 @@ fn records_of_64_kilobytes() {
         txt(&format!("v=spf1 {}-all", " ".repeat(60_000)))
     ));
     report("blanks", &blanks);
-    let many = (0..1_500).map(|n| {
+    let many = (0..1_000).map(|n| {
         format!(
             "hostile.example TXT \"v=spf1 ip4:192.0.2.{} ~all\"\n",
             n % 250
@@ -318,8 +318,12 @@ fn servers_that_never_answer() {
     let said = report("silent", silent);
     assert!(!said.found.undetermined.is_empty(), "silent: {said:?}");
     for area in [Area::Domain, Area::Mx, Area::Spf, Area::Dmarc] {
-        let errors = said.found.findings.iter().filter(|f| f.word.area == area);
-        assert_eq!(errors.count(), 0, "silent: {:?}", said.found.findings);
+        let mut accused = said.found.findings.iter().filter(|f| f.word.area == area);
+        assert!(
+            accused.all(|f| f.severity == Severity::Note),
+            "silent: {:?}",
+            said.found.findings
+        );
     }
     let policy = with("hostile.example TXT \"v=spf1 mx -all\"\n_dmarc.hostile.example !TIMEOUT\n");
     leaves_open("policy", &report("policy", &policy), Area::Dmarc);

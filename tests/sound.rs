@@ -67,8 +67,13 @@ impl Setup<'_> {
             owner == domain && matches!(record, Record::Mx { exchange, .. } if exchange.is_empty())
         });
         if !self.has(domain, &[Kind::Cname]) {
+            // A tenant's first domain is Microsoft's own.
+            let tenant = domain.strip_suffix(".onmicrosoft.com");
             if !self.has(domain, &[Kind::Mx]) {
-                let exchange = format!("mx.{domain}");
+                let exchange = match tenant {
+                    Some(tenant) => format!("{tenant}.mail.protection.outlook.com"),
+                    None => format!("mx.{domain}"),
+                };
                 let record = Record::Mx {
                     preference: 10,
                     exchange,
@@ -78,7 +83,11 @@ impl Setup<'_> {
             if !self.has(domain, &[Kind::Txt])
                 && !self.told.missing.iter().any(|name| name == domain)
             {
-                self.text(domain, "v=spf1 mx -all");
+                let record = match tenant {
+                    Some(_) => "v=spf1 include:spf.protection.outlook.com -all",
+                    None => "v=spf1 mx -all",
+                };
+                self.text(domain, record);
             }
         }
         if !dmarc {
@@ -112,18 +121,21 @@ impl Setup<'_> {
             };
             let target = target.split('/').next().unwrap_or_default();
             // Behind macros something answers for every sender.
-            let target = match target.rsplit_once('}') {
-                Some((_, literal)) if literal.starts_with('.') => format!("*{literal}"),
+            let (target, sender) = match target.rsplit_once('}') {
+                Some((_, literal)) if literal.starts_with('.') => {
+                    (format!("*{literal}"), self.told.ip)
+                }
                 Some(_) => continue,
-                None => target.to_string(),
+                None => (target.to_string(), None),
             };
             if self.told.speaks_of(&target) || self.has(&target, &[Kind::Txt, Kind::Mx, Kind::A]) {
                 continue;
             }
             match word {
                 "include" | "redirect" => {
-                    let ip = self.address();
-                    self.text(&target, &format!("v=spf1 ip4:{ip} -all"));
+                    let ip = sender.unwrap_or_else(|| self.address().into());
+                    let family = if ip.is_ipv4() { 4 } else { 6 };
+                    self.text(&target, &format!("v=spf1 ip{family}:{ip} -all"));
                 }
                 "a" => {
                     let ip = self.address();
