@@ -165,6 +165,11 @@ pub fn judge_address(
             .resting_on(shortened(record, LONGEST_SHOWN))
             .said_by("RFC 7208 section 2.6")
             .seen_by(look_up(name, "txt"))
+            // A service that decides by HELO name or mailbox may well let the same server send in another message.
+            .only(match evaluation.used_helo || evaluation.used_sender {
+                true => Severity::Note,
+                false => word.severity,
+            })
     };
     if ip.is_ipv6() && owner.is_none() && same_host(zone, domain, ip, tree) {
         found.add(
