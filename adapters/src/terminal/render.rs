@@ -69,7 +69,9 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
         screen,
         out: String::new(),
     };
-    page.title(title, *tone);
+    if !title.is_empty() {
+        page.title(title, *tone);
+    }
     page.facts(facts);
     for text in lead {
         page.paragraph(&words(text));
@@ -114,7 +116,7 @@ impl Page<'_> {
     }
 
     fn gap(&mut self) {
-        if !self.out.ends_with("\n\n") {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
     }
