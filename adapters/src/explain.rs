@@ -96,7 +96,7 @@ struct Printer<'a> {
 #[derive(Serialize)]
 struct Whole<'r> {
     #[serde(flatten)]
-    report: Report,
+    report: Report<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Vec<DomainReport<'r>>>,
 }

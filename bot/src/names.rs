@@ -1,5 +1,7 @@
 //! The names that sentences of the knowledge leave open: whose domain, whose admin, which server.
 
+use std::borrow::Cow;
+
 /// What is known about the two sides of one failure. Host names only, validated; no addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
@@ -15,15 +17,15 @@ pub fn fill_inside(text: &str, names: &Names) -> String {
     let filled = fill(text, names);
     match filled.strip_prefix("The ") {
         Some(rest) if text.starts_with('{') => format!("the {rest}"),
-        _ => filled,
+        _ => filled.into_owned(),
     }
 }
 
 /// Fills the placeholders of `text`; what is not known becomes plain words.
 #[must_use]
-pub fn fill(text: &str, names: &Names) -> String {
+pub fn fill<'t>(text: &'t str, names: &Names) -> Cow<'t, str> {
     if !text.contains('{') {
-        return text.to_string();
+        return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 32);
     let mut rest = text;
@@ -32,7 +34,7 @@ pub fn fill(text: &str, names: &Names) -> String {
         out.push_str(before);
         let Some(close) = from.find('}') else {
             out.push_str(from);
-            return out;
+            return out.into();
         };
         let (token, after) = from.split_at(close + 1);
         match value(token, names) {
@@ -47,7 +49,7 @@ pub fn fill(text: &str, names: &Names) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out
+    out.into()
 }
 
 fn value(token: &str, names: &Names) -> Option<String> {

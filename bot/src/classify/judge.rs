@@ -286,7 +286,7 @@ impl<'k> Judge<'_, 'k> {
         if agrees {
             return None;
         }
-        let title = said.map_or_else(String::new, |c| fill(&c.title, &decided.names));
+        let title = said.map_or_else(String::new, |c| fill(&c.title, &decided.names).into_owned());
         doubts.push(format!(
             "Ignore the report's own sentence, the last line of the evidence: it points to something else ({title}). Such sentences \
              are picked from the code or written by a company; the server's reply counts."

@@ -26,7 +26,8 @@ fn sending_ip(text: &str) -> Option<String> {
     }) {
         let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric());
         let bare = bare.trim_start_matches("IP:").trim_end_matches([':', '.']);
-        if bare.len() >= 3 && bare.parse::<std::net::IpAddr>().is_ok() {
+        let like_ip = bare.starts_with(|c: char| c.is_ascii_hexdigit() || c == ':');
+        if like_ip && bare.len() >= 3 && bare.parse::<std::net::IpAddr>().is_ok() {
             match before {
                 '[' | '=' => return Some(bare.into()),
                 // `mx.example.org[192.0.2.1]` and `mx.example.org (192.0.2.1)` are the speaker.
@@ -35,7 +36,7 @@ fn sending_ip(text: &str) -> Option<String> {
             }
         }
         let opens = word.ends_with(['[', '(']);
-        let names_host = address::is_host(bare) && (opens || word.ends_with(' '));
+        let names_host = (opens || word.ends_with(' ')) && address::is_host(bare);
         before = if names_host || opens && bare.is_empty() && before == 'h' {
             'h'
         } else {

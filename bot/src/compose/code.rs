@@ -150,8 +150,8 @@ fn list(knowledge: &Knowledge, name: &str, about: impl Fn(&Entry) -> bool) -> Re
                     .get(row.cause as usize)
                     .filter(|_| row.title != same.title)
                 {
-                    same.title = fill(&cause.title, &names);
-                    same.first_move = fill(&cause.first_move, &names);
+                    same.title = fill(&cause.title, &names).into();
+                    same.first_move = fill(&cause.first_move, &names).into();
                 }
                 same.rank = same.rank.min(row.rank);
                 same.entries += 1;
@@ -210,11 +210,12 @@ fn row(knowledge: &Knowledge, entry: &Entry) -> Option<Row> {
     Some(Row {
         cause: entry.cause,
         party: meaning.party.unwrap_or(cause.party),
-        title: fill(meaning.title.as_ref().unwrap_or(&cause.title), &names),
+        title: fill(meaning.title.as_ref().unwrap_or(&cause.title), &names).into(),
         first_move: fill(
             meaning.first_move.as_ref().unwrap_or(&cause.first_move),
             &names,
-        ),
+        )
+        .into(),
         who: vec![provider.map_or_else(|| "any server".to_string(), |p| p.title.clone())],
         decides,
         rank: (!meaning.is_default(), entry.provider.is_some()),

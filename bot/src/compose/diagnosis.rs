@@ -1,5 +1,7 @@
 //! What a diagnosis says, in whole sentences, in the order in which a technician needs them.
 
+use std::borrow::Cow;
+
 use crate::classify::{Diagnosis, Ground, Ours, Verdict};
 use crate::knowledge::entry::{Kind, Party, Resend, Sureness};
 use crate::knowledge::load::Knowledge;
@@ -17,7 +19,7 @@ fn while_tried<'t>(verdict: &Verdict<'_>, text: &'t Option<String>) -> Option<&'
 
 /// What happened, in one line.
 #[must_use]
-pub fn headline(verdict: &Verdict<'_>) -> String {
+pub fn headline<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
     let own = while_tried(verdict, &verdict.cause.delayed_title)
         .or_else(|| verdict.entry.and_then(|e| e.meaning.title.as_ref()));
     fill(own.unwrap_or(&verdict.cause.title), &verdict.names)
@@ -25,7 +27,7 @@ pub fn headline(verdict: &Verdict<'_>) -> String {
 
 /// Why it happened.
 #[must_use]
-pub fn why(verdict: &Verdict<'_>) -> String {
+pub fn why<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
     let own = while_tried(verdict, &verdict.cause.delayed_why)
         .or_else(|| verdict.entry.and_then(|e| e.meaning.why.as_ref()));
     fill(own.unwrap_or(&verdict.cause.why), &verdict.names)
@@ -33,7 +35,7 @@ pub fn why(verdict: &Verdict<'_>) -> String {
 
 /// The one order that comes first.
 #[must_use]
-pub fn first_move(verdict: &Verdict<'_>) -> String {
+pub fn first_move<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
     if let Some(own) = verdict
         .cause
         .own_first_move
@@ -49,7 +51,7 @@ pub fn first_move(verdict: &Verdict<'_>) -> String {
 
 /// The orders after it. An entry with a first move of its own but no further ones has none.
 #[must_use]
-pub fn next_moves(verdict: &Verdict<'_>) -> Vec<String> {
+pub fn next_moves<'d>(verdict: &'d Verdict<'_>) -> Vec<Cow<'d, str>> {
     let own = verdict
         .entry
         .filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());

@@ -174,9 +174,10 @@ pub fn alone(line: &str) -> Option<&str> {
                     | '|'
             )
     });
-    let enclosed = line.contains(&format!("<{address}"))
-        || line.contains(&format!("({address}"))
-        || line.contains(&format!("[{address}"));
+    let enclosed = line.match_indices(address).any(|(at, _)| {
+        line.get(..at)
+            .is_some_and(|before| before.ends_with(['<', '(', '[']))
+    });
     let name_like = rest.len() <= 40
         && !rest.contains(':')
         && rest.split_whitespace().count() <= 4

@@ -1,5 +1,7 @@
 //! The machine-readable part of a report (RFC 3464, RFC 6533), also where a paste or a careless server has bent it.
 
+use std::borrow::Cow;
+
 use super::{Action, Recipient, address, fields, hosts};
 use crate::code::EnhancedCode;
 
@@ -22,13 +24,13 @@ const MOST: usize = super::MOST_RECIPIENTS;
 pub fn parse(text: &str) -> Status {
     let mut status = Status::default();
     let mut group = Group::default();
-    let mut field: Option<(&str, String)> = None;
+    let mut field: Option<(&str, Cow<'_, str>)> = None;
     for line in text.lines() {
         let continues = line.starts_with([' ', '\t']);
         let parsed = (!continues).then(|| fields::split(line)).flatten();
         if let Some((name, value)) = parsed {
             finish(&mut field, &mut group, &mut status);
-            field = Some((name, value.to_string()));
+            field = Some((name, Cow::Borrowed(value)));
         } else if line.trim().is_empty() {
             finish(&mut field, &mut group, &mut status);
             if group.is_recipient() {
@@ -37,6 +39,7 @@ pub fn parse(text: &str) -> Status {
         } else if let Some((_, value)) = &mut field
             && value.len() < 8000
         {
+            let value = value.to_mut();
             value.push(' ');
             value.push_str(line.trim());
         }
@@ -50,7 +53,8 @@ pub fn parse(text: &str) -> Status {
 #[derive(Default)]
 struct Group {
     recipient: Recipient,
-    seen: Vec<String>,
+    /// Has its `Final-Recipient` been read?
+    named: bool,
     actual: Option<String>,
     unquoted: Option<String>,
 }
@@ -100,14 +104,11 @@ impl Group {
     }
 }
 
-fn finish(field: &mut Option<(&str, String)>, group: &mut Group, status: &mut Status) {
+fn finish(field: &mut Option<(&str, Cow<'_, str>)>, group: &mut Group, status: &mut Status) {
     let Some((name, value)) = field.take() else {
         return;
     };
     let name = name.to_ascii_lowercase();
-    if name == "final-recipient" && group.seen.contains(&name) {
-        group.close(status);
-    }
     match name.as_str() {
         "reporting-mta" => {
             if group.is_recipient() {
@@ -117,7 +118,13 @@ fn finish(field: &mut Option<(&str, String)>, group: &mut Group, status: &mut St
         }
         "received-from-mta" => status.sender = address::first(&value).map(Into::into),
         "x-postfix-sender" => status.sender = address::first(&value).map(Into::into),
-        "final-recipient" => group.recipient.address = mailbox(&value),
+        "final-recipient" => {
+            if group.named {
+                group.close(status);
+            }
+            group.named = true;
+            group.recipient.address = mailbox(&value);
+        }
         "original-recipient" => group.recipient.original = mailbox(&value),
         "x-actual-recipient" => group.actual = mailbox(&value),
         "action" => group.recipient.action = action(&value),
@@ -135,9 +142,8 @@ fn finish(field: &mut Option<(&str, String)>, group: &mut Group, status: &mut St
             }
         }
         "x-supplementary-info" => group.unquoted = Some(value.trim_matches(['<', '>']).into()),
-        _ => return,
+        _ => {}
     }
-    group.seen.push(name);
 }
 
 fn action(value: &str) -> Option<Action> {

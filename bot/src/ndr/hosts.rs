@@ -113,13 +113,15 @@ pub fn speaker(before: &str) -> Option<String> {
                 Some((key, value)) if key.len() < 20 => (key.trim_start_matches('['), value),
                 _ => (previous, word),
             };
-            let announced = nth == 0
-                || head == "-"
-                || head.contains('@')
-                || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head))
-                    && !before_that.eq_ignore_ascii_case("name");
-            if announced
-                && name.contains(['.', ':'])
+            let announced = || {
+                nth == 0
+                    || head == "-"
+                    || head.contains('@')
+                    || BEFORE.iter().any(|b| b.eq_ignore_ascii_case(head))
+                        && !before_that.eq_ignore_ascii_case("name")
+            };
+            if memchr::memchr2(b'.', b':', name.as_bytes()).is_some()
+                && announced()
                 && !name.contains('@')
                 // `<mail.example.org #5.1.1>` is the server that wrote the report.
                 && (!word.starts_with('<') || word.contains('>'))
@@ -141,7 +143,10 @@ pub fn speaker(before: &str) -> Option<String> {
 /// The server that a transcript was with: `... while talking to mx.example.org.:`. The last one before the reply counts.
 #[must_use]
 pub fn talking_to(before: &str) -> Option<String> {
-    let at = before.rfind("alking to ")?;
+    // Looking whether it stands there costs less than looking where.
+    let at = before
+        .contains("alking to ")
+        .then(|| before.rfind("alking to "))??;
     before
         .get(at + 10..)?
         .split_whitespace()

@@ -1,5 +1,6 @@
 //! A message as transmitted (RFC 5322, MIME): which part is for people, which for machines, which is the message that came back.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -259,10 +260,10 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                 }
             }
             PartType::Text(text) if main == "text" || main == "message" || kind.is_none() => {
-                if text.contains("Final-Recipient:")
-                    && text.contains("Action:")
-                    && parts.status.is_empty()
+                if parts.status.is_empty()
                     && text.trim_start().starts_with("Reporting-MTA:")
+                    && text.contains("Final-Recipient:")
+                    && text.contains("Action:")
                 {
                     parts.status.push_str(text);
                 } else if parts.words.len() < MOST_WORDS {
@@ -299,14 +300,12 @@ fn inner_bytes<'m>(part: &MessagePart<'_>, inner: &'m Message<'_>, input: &'m [u
     }
 }
 
-fn text_of(part: &MessagePart<'_>, input: &[u8]) -> String {
+fn text_of<'m>(part: &'m MessagePart<'_>, input: &'m [u8]) -> Cow<'m, str> {
     match &part.body {
-        PartType::Text(text) | PartType::Html(text) => text.to_string(),
-        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => {
-            charset::decode(bytes).into_owned()
-        }
-        PartType::Message(inner) => charset::decode(inner_bytes(part, inner, input)).into_owned(),
-        PartType::Multipart(_) => String::new(),
+        PartType::Text(text) | PartType::Html(text) => Cow::Borrowed(text),
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => charset::decode(bytes),
+        PartType::Message(inner) => charset::decode(inner_bytes(part, inner, input)),
+        PartType::Multipart(_) => Cow::Borrowed(""),
     }
 }
 

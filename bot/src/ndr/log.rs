@@ -78,7 +78,7 @@ fn keyed(line: &str) -> Option<LogLine> {
 /// A refusal with a 4xx reply is for now, any other for good.
 fn refusal(line: &str) -> Action {
     let after = line.split_once("reject: ").map_or(line, |(_, rest)| rest);
-    match super::reply::find(after).first().and_then(|r| r.smtp) {
+    match super::reply::first(after).and_then(|r| r.smtp) {
         Some(code) if code.class() == 4 => Action::Delayed,
         _ => Action::Failed,
     }

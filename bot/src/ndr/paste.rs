@@ -124,50 +124,26 @@ static FINDERS: LazyLock<Finders> = LazyLock::new(|| Finders {
     answer: Finder::new(ANSWER),
 });
 
-/// What a byte may be part of, one bit for each.
-const OPENS: u8 = 1;
-const CLOSES: u8 = 2;
-const AMPERSAND: u8 = 4;
-const RETURN: u8 = 8;
-const UNSEEN: u8 = 16;
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "evaluated at build time: an index out of range does not compile"
-)]
-const BYTES: [u8; 256] = {
-    let mut table = [UNSEEN; 256];
-    let mut b = 0x20;
-    while b < 0x7f {
-        table[b] = 0;
-        b += 1;
-    }
-    table[b'\n' as usize] = 0;
-    table[b'\t' as usize] = 0;
-    table[b'\r' as usize] = RETURN;
-    table[b'<' as usize] = OPENS;
-    table[b'>' as usize] = CLOSES;
-    table[b'&' as usize] = AMPERSAND;
-    table
-};
-
 impl Needs {
     fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let any = |finders: &[Finder<'_>]| finders.iter().any(|f| f.find(bytes).is_some());
-        let holds = bytes.iter().fold(0, |holds, b| {
-            holds | BYTES.get(*b as usize).copied().unwrap_or(UNSEEN)
+        // Without a branch, so that many bytes are looked at together.
+        let is_in = |byte: u8| bytes.iter().fold(false, |found, b| found | (*b == byte));
+        let unseen = bytes.iter().fold(false, |found, b| {
+            let odd = (*b < b' ') | (*b > b'~');
+            found | (odd & (*b != b'\n') & (*b != b'\t') & (*b != b'\r'))
         });
-        let is_in = |bit: u8| holds & bit != 0;
+        let line_ends = is_in(b'\r');
         Self {
-            html: is_in(OPENS) && is_html(text),
-            escapes: is_in(AMPERSAND) && any(&FINDERS.escapes),
+            html: is_html(text),
+            escapes: is_in(b'&') && any(&FINDERS.escapes),
             links: any(&FINDERS.links),
             answers: FINDERS.answer.find(bytes).is_some(),
             run_together: has_long_line(bytes) && has_inner_label(bytes),
-            sight: is_in(UNSEEN),
-            quotes: is_in(CLOSES) && (is_in(RETURN) || has_quote(bytes)),
-            line_ends: is_in(RETURN),
+            sight: unseen,
+            quotes: is_in(b'>') && (line_ends || has_quote(bytes)),
+            line_ends,
         }
     }
 

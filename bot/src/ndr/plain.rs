@@ -253,12 +253,13 @@ impl Walk {
             counted = counted.max(offset);
             line
         };
-        let unquoted_words = self
-            .words
-            .split('\n')
-            .zip(&self.quoted)
-            .take_while(|(_, quoted)| !**quoted)
-            .any(|(line, _)| line.split_whitespace().count() > 3);
+        let unquoted_words = || {
+            self.words
+                .split('\n')
+                .zip(&self.quoted)
+                .take_while(|(_, quoted)| !**quoted)
+                .any(|(line, _)| line.split_whitespace().count() > 3)
+        };
         let all = replies
             .iter()
             .map(|r| self.quoted.get(line_of(r.start)).copied().unwrap_or(false))
@@ -266,8 +267,8 @@ impl Walk {
         if !self.ndr.framed
             && !replies.is_empty()
             && self.replies_quoted.is_empty()
-            && unquoted_words
             && replies.iter().all(|r| self.in_quotes(r))
+            && unquoted_words()
         {
             return true;
         }
@@ -276,7 +277,7 @@ impl Walk {
             any = true;
             every && quoted
         });
-        any && every && unquoted_words
+        any && every && unquoted_words()
     }
 
     /// Does a reply stand in quotation marks or brackets inside a sentence?
@@ -304,6 +305,9 @@ impl Walk {
 
 /// A number alone (`responseCode: 550`) is no reply where the same number stands before words as well.
 fn without_bare(mut replies: Vec<Reply>, words: &str) -> Vec<Reply> {
+    if replies.len() < 2 {
+        return replies;
+    }
     let says = |r: &Reply| {
         words.get(r.start..r.end).is_some_and(|t| {
             t.split_whitespace()

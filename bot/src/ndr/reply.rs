@@ -26,35 +26,36 @@ pub struct Reply {
 /// All replies in `text`, in order; codes inside a reply belong to it.
 #[must_use]
 pub fn find(text: &str) -> Vec<Reply> {
+    each(text).take(MOST_REPLIES).collect()
+}
+
+/// The first reply in `text`.
+#[must_use]
+pub fn first(text: &str) -> Option<Reply> {
+    each(text).next()
+}
+
+fn each(text: &str) -> impl Iterator<Item = Reply> + '_ {
     let bytes = text.as_bytes();
-    let mut replies = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        let Some(step) = bytes
-            .get(at..)
-            .and_then(|rest| memchr::memchr3(b'2', b'4', b'5', rest))
-        else {
-            break;
-        };
-        at += step;
-        if replies.len() >= MOST_REPLIES {
-            break;
-        }
-        match reply_at(text, at) {
-            Some(reply) => {
-                at = reply.end.max(at + 1);
-                replies.push(reply);
+    std::iter::from_fn(move || {
+        loop {
+            at += memchr::memchr3(b'2', b'4', b'5', bytes.get(at..)?)?;
+            match reply_at(text, at) {
+                Some(reply) => {
+                    at = reply.end.max(at + 1);
+                    return Some(reply);
+                }
+                None => at += digits(bytes, at).max(1),
             }
-            None => at += digits(bytes, at).max(1),
         }
-    }
-    replies
+    })
 }
 
 /// The first reply of a text that is known to hold one, such as a `Diagnostic-Code` field: a code anywhere in it counts.
 #[must_use]
 pub fn in_diagnostic(text: &str) -> (Option<SmtpCode>, Option<EnhancedCode>) {
-    let first = find(text).into_iter().next();
+    let first = first(text);
     let smtp = first.and_then(|r| r.smtp);
     let code = first.and_then(|r| r.code).or_else(|| first_enhanced(text));
     (smtp, code)

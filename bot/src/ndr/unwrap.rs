@@ -124,7 +124,7 @@ pub fn innermost(text: &str) -> &str {
             marks.into_iter().find_map(|mark| {
                 let (_, rest) = inner.split_once(mark)?;
                 let rest = rest.trim_start_matches(['{', '\'', '"', ' ']);
-                let starts = reply::find(rest).first().is_some_and(|r| r.start <= 24);
+                let starts = reply::first(rest).is_some_and(|r| r.start <= 24);
                 (starts && rest.len() >= 6).then_some(rest)
             })
         });
@@ -160,10 +160,7 @@ fn bracketed(text: &str) -> Option<&str> {
     let inner = text.strip_suffix('>')?;
     let (_, last) = inner.rsplit_once('<')?;
     let start = text.len() - 1 - last.len();
-    (reply::find(last)
-        .first()
-        .is_some_and(|r| r.start == 0 && r.smtp.is_some())
-        && last.len() > 12)
+    (reply::first(last).is_some_and(|r| r.start == 0 && r.smtp.is_some()) && last.len() > 12)
         .then(|| text.get(start..text.len() - 1))
         .flatten()
 }

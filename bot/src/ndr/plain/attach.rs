@@ -331,9 +331,9 @@ impl Walk {
 }
 
 fn rejected_by(words: &str) -> Option<String> {
-    if memchr::memmem::find(words.as_bytes(), b"ejected").is_none()
-        && memchr::memmem::find(words.as_bytes(), b"emote system").is_none()
-        && memchr::memmem::find(words.as_bytes(), b"gave this error").is_none()
+    if !["ejected", "emote system", "gave this error"]
+        .iter()
+        .any(|telling| words.contains(telling))
     {
         return None;
     }
