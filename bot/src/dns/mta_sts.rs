@@ -19,7 +19,9 @@ pub fn judge(zone: &Zone, domain: &Domain, mx: &Mx, found: &mut Findings) -> boo
     let host = domain.below("mta-sts");
     let answer = zone.ask(&name, Kind::Txt);
     let addresses = [zone.ask(&host, Kind::A), zone.ask(&host, Kind::Aaaa)];
-    if answer.is_pending() || addresses.iter().any(|a| a.is_pending()) {
+    // Asked for at once with the others: where every name answers, no file is fetched.
+    let probe = zone.ask(&domain.below("bouncedesk-wildcard-probe"), Kind::A);
+    if answer.is_pending() || probe.is_pending() || addresses.iter().any(|a| a.is_pending()) {
         return false;
     }
     if let Some(failure) = answer.failure() {
@@ -28,10 +30,7 @@ pub fn judge(zone: &Zone, domain: &Domain, mx: &Mx, found: &mut Findings) -> boo
     }
     let records: Vec<String> = answer.texts().filter(|t| is_sts(t)).collect();
     let addresses: Vec<IpAddr> = addresses.iter().flat_map(|a| a.addresses()).collect();
-    let wildcard = !zone
-        .ask(&domain.below("bouncedesk-wildcard-probe"), Kind::A)
-        .records()
-        .is_empty();
+    let wildcard = !probe.records().is_empty();
     if records.is_empty() && (addresses.is_empty() || wildcard) {
         return false;
     }
