@@ -5,6 +5,7 @@ mod cli;
 mod corpus;
 mod documents;
 mod domain_cases;
+mod domain_screens;
 mod domains;
 mod faults;
 mod golden;

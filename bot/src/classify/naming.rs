@@ -36,7 +36,9 @@ fn sending_ip(text: &str) -> Option<String> {
             }
         }
         let opens = word.ends_with(['[', '(']);
-        let names_host = (opens || word.ends_with(' ')) && address::is_host(bare);
+        // `SPF failed for example.com: 192.0.2.1 …`: what a colon ends is no speaker.
+        let ended = word.trim_end().ends_with(':');
+        let names_host = !ended && (opens || word.ends_with(' ')) && address::is_host(bare);
         before = if names_host || opens && bare.is_empty() && before == 'h' {
             'h'
         } else {

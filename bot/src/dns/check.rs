@@ -98,6 +98,7 @@ pub fn judge(zone: &Zone, domain: &Domain, knowledge: &Knowledge, options: &Opti
             judge_existing(zone, knowledge, options, &mut report, &mut found);
         }
         // A policy may stand above a name that does not exist, and receivers apply it to forged mail.
+        domain::Standing::Missing if options.scope == Scope::Receiving => {}
         domain::Standing::Missing => {
             report.dmarc = dmarc::judge(
                 zone,

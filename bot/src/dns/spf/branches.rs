@@ -8,6 +8,7 @@ use super::select::exchanges;
 use super::tree::shortened;
 use super::trouble::{Event, Tree, Trouble};
 use super::{Node, Standing};
+use crate::dns::fetch::is_private;
 use crate::dns::finding::{
     Area, Finding, Findings, SPF_BAD_SPLIT, SPF_INCLUDE_LOOP, SPF_INCLUDE_NO_RECORD,
     SPF_INCLUDE_TEMPERROR, SPF_LOOKUP_LIMIT_EDGE, SPF_MULTIPLE_RECORDS, SPF_MX_TOO_MANY_HOSTS,
@@ -381,7 +382,7 @@ fn spare(zone: &Zone, domain: &Domain, text: &str, node: &Node) -> Option<(Strin
                 if answer.is_pending() || answer.failure().is_some() {
                     return None;
                 }
-                terms.extend(answer.addresses().map(|ip| {
+                terms.extend(answer.addresses().filter(|ip| !is_private(*ip)).map(|ip| {
                     let family = if ip.is_ipv4() { "ip4" } else { "ip6" };
                     format!("{family}:{ip}")
                 }));
