@@ -11,7 +11,7 @@ use mail_parser::{
 use super::automatic::{is_auto_reply, is_complaint, read_feedback};
 use super::merge::{add_stages, merge};
 use super::original::read_original;
-use super::{Form, Ndr, address, charset, dsn, fields, html, plain};
+use super::{Form, Ndr, address, charset, dsn, fields, html, plain, returned};
 
 /// Reads what is needed: MIME fields, three headers in full, the others as they stand.
 static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
@@ -125,34 +125,30 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
         }
         return reports;
     }
+    // What tells of the failure is seldom in the body that came back.
+    if let Some(shorter) = returned::without_body(input)
+        && let Some(message) = PARSER.parse(&shorter)
+    {
+        let parts = Parts::of(&message, &shorter);
+        if parts.tell() {
+            let own = parts.read_own(&message);
+            if is_report(&own) {
+                return own;
+            }
+        }
+    }
     let Some(message) = PARSER.parse(input) else {
         return plain::read(&charset::decode(input));
     };
-    let mut parts = Parts::default();
-    collect(&message, input, &mut parts);
+    let mut parts = Parts::of(&message, input);
     let forwarded = std::mem::take(&mut parts.nested);
-    let complaint = is_complaint(&message);
-    let mut own = parts.read(&message);
-    if complaint && let Some(ndr) = own.first_mut().filter(|n| n.form != Form::DeliveryStatus) {
-        ndr.form = Form::Feedback;
-        ndr.recipients = ndr
-            .original
-            .to
-            .clone()
-            .or_else(|| ndr.sender.clone())
-            .into_iter()
-            .map(|a| super::Recipient {
-                address: Some(a),
-                ..super::Recipient::default()
-            })
-            .collect();
-    }
+    let own = parts.read_own(&message);
     if is_report(&own) || depth >= DEEPEST {
         return own;
     }
     // A report that was forwarded as an attachment.
     for inner in forwarded {
-        let found = read(&inner, depth + 1);
+        let found = read(inner, depth + 1);
         if is_report(&found) {
             return found;
         }
@@ -202,7 +198,7 @@ fn is_report(found: &[Ndr]) -> bool {
 
 /// The parts of one message, sorted by what they are for.
 #[derive(Default)]
-struct Parts {
+struct Parts<'m> {
     words: String,
     html: String,
     status: String,
@@ -210,10 +206,10 @@ struct Parts {
     headers: String,
     disposition: bool,
     calendar: bool,
-    nested: Vec<Vec<u8>>,
+    nested: Vec<&'m [u8]>,
 }
 
-fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
+fn collect<'m>(message: &'m Message<'_>, input: &'m [u8], parts: &mut Parts<'m>) {
     for part in &message.parts {
         let kind = part.content_type().map(|c| {
             (
@@ -256,7 +252,7 @@ fn collect(message: &Message<'_>, input: &[u8], parts: &mut Parts) {
                     parts.headers = head_of(bytes);
                 }
                 if parts.nested.len() < 8 {
-                    parts.nested.push(bytes.to_vec());
+                    parts.nested.push(bytes);
                 }
             }
             PartType::Text(text) if main == "text" || main == "message" || kind.is_none() => {
@@ -317,7 +313,43 @@ fn head_of(raw: &[u8]) -> String {
     charset::decode(raw.get(..end).unwrap_or_default()).into_owned()
 }
 
-impl Parts {
+impl<'m> Parts<'m> {
+    fn of(message: &'m Message<'_>, input: &'m [u8]) -> Self {
+        let mut parts = Self::default();
+        collect(message, input, &mut parts);
+        parts
+    }
+
+    /// Is there a part that may tell something, without the message as it stands?
+    fn tell(&self) -> bool {
+        !(self.words.trim().is_empty()
+            && self.html.is_empty()
+            && self.status.is_empty()
+            && self.feedback.is_empty())
+    }
+
+    /// What the message itself says, and not one that is attached to it.
+    fn read_own(self, message: &Message<'_>) -> Vec<Ndr> {
+        let mut own = self.read(message);
+        if is_complaint(message)
+            && let Some(ndr) = own.first_mut().filter(|n| n.form != Form::DeliveryStatus)
+        {
+            ndr.form = Form::Feedback;
+            ndr.recipients = ndr
+                .original
+                .to
+                .clone()
+                .or_else(|| ndr.sender.clone())
+                .into_iter()
+                .map(|a| super::Recipient {
+                    address: Some(a),
+                    ..super::Recipient::default()
+                })
+                .collect();
+        }
+        own
+    }
+
     fn read(self, message: &Message<'_>) -> Vec<Ndr> {
         let words = if !self.words.trim().is_empty() {
             self.words

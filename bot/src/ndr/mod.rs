@@ -17,6 +17,7 @@ pub mod outlook;
 pub mod paste;
 pub mod plain;
 pub mod reply;
+mod returned;
 mod spot;
 pub mod talk;
 pub mod unwrap;
