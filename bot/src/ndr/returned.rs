@@ -14,9 +14,9 @@ const LONGEST_HEAD: usize = 2000;
 pub(super) fn without_body(input: &[u8]) -> Option<Vec<u8>> {
     let at = memmem::find(input, HOLDS_MESSAGE)?;
     let head = input.get(at.saturating_sub(LONGEST_HEAD)..=at)?;
-    let boundary = boundary_above(head)?;
+    let (above, boundary) = boundary_above(head)?;
     let part = at + past_blank_line(input.get(at..)?)?;
-    let head = input.get(at..part)?.to_ascii_lowercase();
+    let head = [above, input.get(at..part)?].concat().to_ascii_lowercase();
     if [&b"base64"[..], b"quoted-printable"]
         .iter()
         .any(|code| memmem::find(&head, code).is_some())
@@ -33,14 +33,14 @@ pub(super) fn without_body(input: &[u8]) -> Option<Vec<u8>> {
     Some([input.get(..body)?, input.get(end..)?].concat())
 }
 
-/// The line end and the boundary line under which the headers stand that end at the end of `head`.
-fn boundary_above(head: &[u8]) -> Option<&[u8]> {
+/// The headers that end at the end of `head`, and the boundary line above them with the line end before it.
+fn boundary_above(head: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut end = head.len().checked_sub(1)?;
     loop {
         let start = memchr::memrchr(b'\n', head.get(..end)?)?;
         let line = head.get(start..end)?.trim_ascii_end();
         match line {
-            [b'\n', b'-', b'-', _, ..] => return Some(line),
+            [b'\n', b'-', b'-', _, ..] => return Some((head.get(end..)?, line)),
             // An empty line: these are no headers of a part.
             [] => return None,
             _ => end = start,
