@@ -30,15 +30,19 @@ fn rsa(bits: usize) -> String {
 const ED25519: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
 fn check(name: &str, lines: &str, selectors: &[&str]) -> Settled<(Dkim, Findings)> {
-    let name = domain(name);
     let options = Options {
         selectors: selectors.iter().map(ToString::to_string).collect(),
         ..Options::default()
     };
+    check_with(name, lines, &options)
+}
+
+fn check_with(name: &str, lines: &str, options: &Options) -> Settled<(Dkim, Findings)> {
+    let name = domain(name);
     settle(lines, |zone| {
         let mut found = Findings::default();
         let (mx, spf) = mx_and_spf(zone, &name);
-        let dkim = judge(zone, &name, &mx, &spf, knowledge(), &options, &mut found);
+        let dkim = judge(zone, &name, &mx, &spf, knowledge(), options, &mut found);
         (dkim, found)
     })
 }
@@ -301,11 +305,25 @@ fn a_selector_that_mail_is_signed_with_must_be_published() {
     let lines = format!("{SENDS}s1._domainkey.example.com TXT \"p={}\"", rsa(2048));
     let (_, found) = check("example.com", &lines, &["s1"]).verdict;
     assert_eq!(found, Findings::default());
-    for typed in ["s9", "S9._domainkey.example.com."] {
-        let (_, found) = check("example.com", &lines, &[typed]).verdict;
+    for (typed, signed, severity) in [
+        ("s9", true, "Error"),
+        // Somebody only asks for it, and another key works.
+        ("s9", false, "Note"),
+        ("S9._domainkey.example.com.", false, "Note"),
+    ] {
+        let mut options = Options::default();
+        let named = if signed {
+            &mut options.signed
+        } else {
+            &mut options.selectors
+        };
+        named.push(typed.to_string());
+        let (_, found) = check_with("example.com", &lines, &options).verdict;
         assert_eq!(
             shown(&found.findings),
-            ["dkim_selector_mismatch Error s9._domainkey.example.com"]
+            [format!(
+                "dkim_selector_mismatch {severity} s9._domainkey.example.com"
+            )]
         );
     }
     let (_, found) = check("example.com", &lines, &["a b", "-", ""]).verdict;
