@@ -12,14 +12,15 @@ use bot::compose::domain_report::{self, DomainReport};
 use bot::compose::report::{Report, report};
 use bot::dns::check;
 use bot::follow_up::follow_up;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use crate::args::{Explain, Format};
+use crate::array::Array;
 use crate::check_domain::{resolver, runtime};
 use crate::input::{self, Input};
 use crate::keep;
+use crate::progress;
 use crate::terminal::render::{Screen, render};
 
 /// From how many files on a progress bar is shown.
@@ -44,7 +45,7 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
         arguments.inputs.clone()
     };
     let files = input::files(&named);
-    let bar = bar(files.len());
+    let bar = progress::bar(files.len(), MANY, "files");
     let mut printer = Printer::new(arguments, &bot, files.len() > 1)?;
     let mut failed = false;
     for file in files {
@@ -67,18 +68,6 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     })
 }
 
-fn bar(files: usize) -> ProgressBar {
-    if files < MANY || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left");
-    let bar = ProgressBar::new(files as u64);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
 /// Writes answers one by one, so that the first stands there before the last file is read.
 struct Printer<'a> {
     arguments: &'a Explain,
@@ -88,7 +77,7 @@ struct Printer<'a> {
     /// Are there several inputs? Then each answer says which it is about.
     several: bool,
     printed: usize,
-    held: Option<(String, String)>,
+    array: Array,
     runtime: Runtime,
 }
 
@@ -110,7 +99,7 @@ impl<'a> Printer<'a> {
             screen: Screen::of_stdout(),
             several,
             printed: 0,
-            held: None,
+            array: Array::default(),
             runtime: runtime()?,
         })
     }
@@ -157,7 +146,7 @@ impl<'a> Printer<'a> {
                     self.out.write_all(b"\n")?;
                 } else {
                     let text = serde_json::to_string_pretty(&report)?;
-                    self.hold(input.name, text)?;
+                    self.array.push(&mut self.out, text)?;
                 }
             }
         }
@@ -165,27 +154,9 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// A single object is printed as it is, several as an array; which it will be is known only with the second.
-    fn hold(&mut self, name: String, text: String) -> Result<()> {
-        if let Some((_, first)) = self.held.replace((name, text)) {
-            self.out
-                .write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
-            self.out.write_all(first.as_bytes())?;
-        }
-        Ok(())
-    }
-
     fn finish(&mut self) -> Result<()> {
-        let array = self.several || self.printed > 1;
-        if let Some((_, last)) = self.held.take() {
-            if array {
-                self.out
-                    .write_all(if self.printed == 1 { b"[\n" } else { b",\n" })?;
-            }
-            self.out.write_all(last.as_bytes())?;
-            self.out.write_all(if array { b"\n]\n" } else { b"\n" })?;
-        } else if self.arguments.format == Format::Json && self.printed == 0 {
-            self.out.write_all(b"[]\n")?;
+        if self.arguments.format == Format::Json {
+            self.array.finish(&mut self.out, self.several)?;
         }
         self.out.flush().context("write to standard output")
     }

@@ -1,11 +1,13 @@
 //! The program `bouncedesk`: reads its arguments, does one thing, says plainly what went wrong.
 
 mod args;
+mod array;
 mod bench;
 mod check_domain;
 mod explain;
 mod input;
 mod keep;
+mod progress;
 mod store;
 mod terminal;
 
