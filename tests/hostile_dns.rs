@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bot::dns::check::{Options, Report, check};
 use bot::dns::finding::{Area, Severity};
-use bot::dns::gather::Limits;
+use bot::dns::lookup::Limits;
 use bot::dns::name::Domain;
 use bot::knowledge::load::Knowledge;
 

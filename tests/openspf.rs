@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::IpAddr;
 
-use bot::dns::gather::{Limits, gather};
+use bot::dns::gather::gather;
 use bot::dns::spf::envelope::Envelope;
 use bot::dns::spf::evaluate::check_host;
 use bot::dns::zone::{Kind, Record};
@@ -60,7 +60,7 @@ fn every_case_that_rfc_7208_decides() {
             let ip: IpAddr = word("host").parse().expect("an address");
             let envelope = Envelope::new(ip, word("helo"), word("mailfrom"));
             let judge = |zone: &_| check_host(zone, envelope.sender_domain, &envelope);
-            let (evaluation, _, cost) = block(gather(&resolver, Limits::default(), judge));
+            let (evaluation, _, cost) = block(gather(&resolver, judge));
             let evaluation = evaluation.expect("every case fits the limits");
             let result = evaluation.outcome.slug();
             let open = OPEN.iter().find(|(id, ..)| *id == word("id"));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bot::dns::check::Options;
 use bot::dns::finding::Findings;
-use bot::dns::gather::{Limits, gather};
+use bot::dns::gather::gather;
 use bot::dns::name::Domain;
 use bot::dns::spf::envelope::Envelope;
 use bot::dns::spf::evaluate::check_host;
@@ -44,7 +44,7 @@ fn results_look_ups_and_void_look_ups() {
         let address: IpAddr = ip.parse().expect("an address");
         let envelope = Envelope::new(address, "helo.example", &sender);
         let judge = |zone: &_| check_host(zone, domain, &envelope);
-        let (evaluation, _, _) = block(gather(&resolver, Limits::default(), judge));
+        let (evaluation, _, _) = block(gather(&resolver, judge));
         let evaluation = evaluation.expect("every row fits the limits");
         let ours = format!(
             "{} {} {}",
@@ -87,7 +87,7 @@ fn the_whole_tree_is_counted() {
             let mx = mx::judge(zone, &domain, knowledge, &mut found);
             spf::judge(zone, &domain, &mx, knowledge, &options, &mut found)
         };
-        let (spf, _, cost) = block(gather(&resolver, Limits::default(), judge));
+        let (spf, _, cost) = block(gather(&resolver, judge));
         if spf.lookups != lookups || !spf.whole || cost.questions > 40 {
             wrong.push(format!(
                 "{name}: {} instead of {lookups} look-ups, {} questions",

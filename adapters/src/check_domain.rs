@@ -1,6 +1,6 @@
 //! `bouncedesk check-domain`: domains in, answers out, as text or JSON, many at once.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,20 +13,22 @@ use bot::compose::domain::reply;
 use bot::compose::domain_report;
 use bot::dns::check::{Options, Report};
 use bot::dns::fetch::Files;
-use bot::dns::gather::Limits;
-use bot::dns::lookup::{self, Resolver, Servers};
+use bot::dns::lookup::{self, Limits, Resolver, Servers};
 use bot::knowledge::load::Knowledge;
 use futures_util::stream::{self, StreamExt};
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Runtime;
 
 use crate::args::{CheckDomain, Format, NameServers, Transport};
+use crate::array::Array;
+use crate::progress;
 use crate::terminal::render::{Screen, harmless, render};
 
 /// From how many domains on a progress bar is shown.
 const MANY: usize = 5;
 /// Most domains that are taken from standard input.
 const MOST: usize = 100_000;
+/// Most bytes that are read of such a list.
+const LARGEST_LIST: u64 = 32 << 20;
 
 /// Checks everything that was named. The exit code is 0 when all of it could be checked, whatever was found.
 pub fn run(arguments: &CheckDomain) -> Result<ExitCode> {
@@ -36,12 +38,15 @@ pub fn run(arguments: &CheckDomain) -> Result<ExitCode> {
     };
     let domains = domains(&arguments.domains)?;
     let options = options(arguments)?;
-    let bar = bar(domains.len());
-    let several = domains.len() > 1;
-    let screen = Screen::of_stdout();
+    let bar = progress::bar(domains.len(), MANY, "domains");
+    let mut printer = Printer {
+        format: arguments.format,
+        knowledge: &bot.knowledge,
+        screen: Screen::of_stdout(),
+        array: Array::default(),
+        out: io::stdout().lock(),
+    };
     let mut failed = false;
-    let mut held: Vec<serde_json::Value> = Vec::new();
-    let mut out = io::stdout().lock();
     runtime()?.block_on(async {
         let checks = domains.iter().map(|domain| {
             let check = Check {
@@ -55,35 +60,22 @@ pub fn run(arguments: &CheckDomain) -> Result<ExitCode> {
         while let Some((domain, checked)) = done.next().await {
             bar.inc(1);
             match checked {
-                Ok(report) => {
-                    bar.suspend(|| {
-                        print(
-                            &mut out,
-                            arguments.format,
-                            &screen,
-                            &bot,
-                            &report,
-                            &mut held,
-                        )
-                    })?;
-                }
+                Ok(report) => bar.suspend(|| printer.print(&report))?,
                 Err(Usage(why)) => {
                     failed = true;
-                    bar.suspend(|| eprintln!("bouncedesk: {}: {why}", harmless(domain)));
+                    let named = if domain.trim().is_empty() {
+                        String::new()
+                    } else {
+                        format!("{}: ", harmless(domain))
+                    };
+                    bar.suspend(|| eprintln!("bouncedesk: {named}{why}"));
                 }
             }
         }
         anyhow::Ok(())
     })?;
     bar.finish_and_clear();
-    if arguments.format == Format::Json {
-        match held.as_slice() {
-            [one] if !several => serde_json::to_writer_pretty(&mut out, one)?,
-            all => serde_json::to_writer_pretty(&mut out, all)?,
-        }
-        out.write_all(b"\n")?;
-    }
-    out.flush().context("write to standard output")?;
+    printer.finish(domains.len() > 1)?;
     Ok(if failed {
         ExitCode::FAILURE
     } else {
@@ -91,28 +83,40 @@ pub fn run(arguments: &CheckDomain) -> Result<ExitCode> {
     })
 }
 
-fn print(
-    out: &mut impl Write,
+/// Writes each report as soon as it and those before it are there.
+struct Printer<'a> {
     format: Format,
-    screen: &Screen,
-    bot: &Bot,
-    report: &Report,
-    held: &mut Vec<serde_json::Value>,
-) -> Result<()> {
-    match format {
-        Format::Text => {
-            let page = render(&reply(report, &bot.knowledge), screen);
-            out.write_all(page.as_bytes())?;
-            out.write_all(b"\n")?;
+    knowledge: &'a Knowledge,
+    screen: Screen,
+    array: Array,
+    out: io::StdoutLock<'static>,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, report: &Report) -> Result<()> {
+        match self.format {
+            Format::Text => {
+                let page = render(&reply(report, self.knowledge), &self.screen);
+                writeln!(self.out, "{page}")?;
+            }
+            Format::Json => {
+                let text = serde_json::to_string_pretty(&domain_report::report(report))?;
+                self.array.push(&mut self.out, text)?;
+            }
+            Format::Jsonl => {
+                serde_json::to_writer(&mut self.out, &domain_report::report(report))?;
+                self.out.write_all(b"\n")?;
+            }
         }
-        Format::Json => held.push(serde_json::to_value(domain_report::report(report))?),
-        Format::Jsonl => {
-            serde_json::to_writer(&mut *out, &domain_report::report(report))?;
-            out.write_all(b"\n")?;
-            out.flush()?;
-        }
+        self.out.flush().context("write to standard output")
     }
-    Ok(())
+
+    fn finish(&mut self, several: bool) -> Result<()> {
+        if self.format == Format::Json {
+            self.array.finish(&mut self.out, several)?;
+        }
+        self.out.flush().context("write to standard output")
+    }
 }
 
 /// What was named, `-` standing for the lines of standard input.
@@ -123,7 +127,7 @@ fn domains(named: &[String]) -> Result<Vec<String>> {
             domains.push(name.clone());
             continue;
         }
-        for line in io::stdin().lock().lines() {
+        for line in io::stdin().lock().take(LARGEST_LIST).lines() {
             let line = line.context("read standard input; it takes one domain a line, in UTF-8")?;
             if !line.trim().is_empty() {
                 domains.push(line.trim().to_string());
@@ -146,17 +150,8 @@ fn options(arguments: &CheckDomain) -> Result<Options> {
         ip: arguments.ip,
         helo: arguments.helo.clone(),
         sender: arguments.sender.clone(),
-        limits: limits(&arguments.name_servers),
         ..Options::default()
     })
-}
-
-/// What one domain may cost by the flags.
-pub fn limits(servers: &NameServers) -> Limits {
-    Limits {
-        time: Duration::from_secs(servers.timeout.into()),
-        ..Limits::default()
-    }
 }
 
 /// A resolver as the flags say.
@@ -176,6 +171,10 @@ pub fn resolver(flags: &NameServers) -> Result<Resolver> {
         addresses,
         transport,
         name: flags.tls_name.clone(),
+        limits: Limits {
+            time: Duration::from_secs(flags.timeout.into()),
+            ..Limits::default()
+        },
         ..Servers::default()
     };
     Ok(Resolver::new(&servers, Files::default())?)
@@ -203,15 +202,4 @@ pub fn runtime() -> Result<Runtime> {
         .enable_all()
         .build()
         .context("start the network runtime")
-}
-
-fn bar(domains: usize) -> ProgressBar {
-    if domains < MANY || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(domains as u64);
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} domains, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }

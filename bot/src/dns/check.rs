@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::dkim::Dkim;
 use super::dmarc::Dmarc;
 use super::finding::{Area, Findings, Severity};
-use super::gather::{Cost, Limits, gather};
+use super::gather::{Cost, gather};
 use super::lookup::Resolver;
 use super::mx::Mx;
 use super::name::Domain;
@@ -39,7 +39,6 @@ pub struct Options {
     pub helo: Option<String>,
     /// The envelope sender, where it is known; `postmaster@domain` otherwise.
     pub sender: Option<String>,
-    pub limits: Limits,
 }
 
 /// What is the matter with a domain's mail DNS.
@@ -72,10 +71,8 @@ pub async fn check(
     knowledge: &Knowledge,
     options: &Options,
 ) -> Report {
-    let (mut report, _, cost) = gather(resolver, options.limits, |zone| {
-        judge(zone, domain, knowledge, options)
-    })
-    .await;
+    let (mut report, _, cost) =
+        gather(resolver, |zone| judge(zone, domain, knowledge, options)).await;
     report.cost = cost;
     report
 }

@@ -9,24 +9,6 @@ use rustc_hash::FxHashSet;
 use super::lookup::Resolver;
 use super::zone::{Answer, Failure, Outcome, Zone};
 
-/// How much one domain may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Questions in all.
-    pub questions: usize,
-    /// Time in all.
-    pub time: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            questions: 80,
-            time: Duration::from_secs(5),
-        }
-    }
-}
-
 /// What the gathering took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -39,11 +21,8 @@ pub struct Cost {
 
 /// Lets `judge` judge again and again over what is known, and gathers what it asks for in between. Ends when it asks
 /// for nothing more, or at the limits; what is then unknown counts as not asked, never as missing.
-pub async fn gather<T>(
-    resolver: &Resolver,
-    limits: Limits,
-    judge: impl Fn(&Zone) -> T,
-) -> (T, Zone, Cost) {
+pub async fn gather<T>(resolver: &Resolver, judge: impl Fn(&Zone) -> T) -> (T, Zone, Cost) {
+    let limits = resolver.limits;
     let started = Instant::now();
     let deadline = tokio::time::Instant::now() + limits.time;
     let mut zone = Zone::default();
