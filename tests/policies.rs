@@ -70,8 +70,7 @@ fn checked(zone: &str, certificate_of: &str, response: String) -> Report {
             timeout: Duration::from_secs(20),
         };
         let domain = Domain::typed("a.example").expect("a domain");
-        let mut options = Options::default();
-        options.limits.time = Duration::from_secs(30);
+        let options = Options::default();
         check(
             &resolver_with(server.address, files),
             &domain,
@@ -166,16 +165,22 @@ fn a_policy_without_its_record_is_never_used() {
     assert_eq!(slugs(&report, "mta_sts"), ["mta_sts_no_txt"]);
 }
 
-#[test]
-fn nothing_is_fetched_from_a_private_address() {
-    let server = Server::of(ZONE);
+/// Checks a zone without fetching from loopback.
+fn checked_from_outside(zone: &str) -> Report {
+    let server = Server::of(zone);
     let domain = Domain::typed("a.example").expect("a domain");
-    let report = block(check(
+    let options = Options::default();
+    block(check(
         &server.resolver(),
         &domain,
         &bot().knowledge,
-        &Options::default(),
-    ));
+        &options,
+    ))
+}
+
+#[test]
+fn nothing_is_fetched_from_a_private_address() {
+    let report = checked_from_outside(ZONE);
     assert_eq!(slugs(&report, "mta_sts"), [""; 0]);
     assert!(
         report
@@ -198,24 +203,10 @@ fn tlsa_records_count_where_signatures_do() {
         ),
         ("unsigned", "", &["dane_unsigned"]),
     ] {
-        let server = Server::of(&format!("{zone}{good}{rest}"));
-        let domain = Domain::typed("a.example").expect("a domain");
-        let report = block(check(
-            &server.resolver(),
-            &domain,
-            &bot().knowledge,
-            &Options::default(),
-        ));
+        let report = checked_from_outside(&format!("{zone}{good}{rest}"));
         assert_eq!(slugs(&report, "dane"), expected, "{what}");
     }
     let broken = good.replace("3 1 1", "1 1 1");
-    let server = Server::of(&format!("{zone}{broken}"));
-    let domain = Domain::typed("a.example").expect("a domain");
-    let report = block(check(
-        &server.resolver(),
-        &domain,
-        &bot().knowledge,
-        &Options::default(),
-    ));
+    let report = checked_from_outside(&format!("{zone}{broken}"));
     assert_eq!(slugs(&report, "dane"), ["dane_mismatch"]);
 }

@@ -122,17 +122,22 @@ impl Drop for Server {
     }
 }
 
-/// A resolver that asks one address, patient enough for a busy machine.
+/// A resolver that asks one address.
 pub fn resolver_at(address: SocketAddr) -> Resolver {
-    resolver_with(address, Files::default())
-}
-
-/// The same, fetching files as told.
-pub fn resolver_with(address: SocketAddr, files: Files) -> Resolver {
     let servers = Servers {
         addresses: vec![address],
         ..Servers::default()
     };
+    Resolver::new(&servers, Files::default()).expect("a resolver needs nothing but an address")
+}
+
+/// The same, fetching files as told, and patient enough for a busy machine.
+pub fn resolver_with(address: SocketAddr, files: Files) -> Resolver {
+    let mut servers = Servers {
+        addresses: vec![address],
+        ..Servers::default()
+    };
+    servers.limits.time = Duration::from_secs(30);
     Resolver::new(&servers, files).expect("a resolver needs nothing but an address")
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::knowledge::entry::Party;
 use crate::text::Text;
 
+use super::name::harmless;
 use super::zone::{Failure, Fetch};
 
 /// The part of mail DNS that a finding is about.
@@ -113,6 +114,7 @@ impl Findings {
 
     /// Says that a question had no answer. The same name is named once per area.
     pub fn unknown(&mut self, area: Area, at: &str, failure: Failure) {
+        let at = harmless(at);
         if self
             .undetermined
             .iter()
@@ -122,7 +124,7 @@ impl Findings {
         }
         self.undetermined.push(Undetermined {
             area,
-            at: at.to_string(),
+            at,
             why: why(failure).to_string(),
         });
     }
@@ -138,7 +140,7 @@ impl Word {
             headline: headline.into(),
             first_move: Text::default(),
             record: None,
-            at: at.into(),
+            at: harmless(&at.into()),
             source: "",
             verify: String::new(),
         }
@@ -153,10 +155,10 @@ impl Finding {
         self
     }
 
-    /// The record it rests on.
+    /// The record it rests on, cut to `LONGEST_SHOWN`.
     #[must_use]
-    pub fn resting_on(mut self, record: impl Into<String>) -> Self {
-        self.record = Some(record.into());
+    pub fn resting_on(mut self, record: impl AsRef<str>) -> Self {
+        self.record = Some(shortened(record.as_ref(), LONGEST_SHOWN));
         self
     }
 
@@ -182,10 +184,23 @@ impl Finding {
     }
 }
 
-/// The command that shows a record, for every system a help desk sits at.
+/// The command that shows a record, for every system a help desk sits at. A name from a stranger's record is pasted into a shell
+/// as nothing but a name.
 #[must_use]
 pub fn look_up(name: &str, kind: &str) -> String {
-    format!("nslookup -type={kind} {name}")
+    format!("nslookup -type={kind} {}", harmless(name))
+}
+
+/// Most bytes of a stranger's record that are shown.
+pub const LONGEST_SHOWN: usize = 2_000;
+
+/// At most `most` bytes of a stranger's text.
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.get(..text.floor_char_boundary(most)) {
+        Some(short) if short.len() < text.len() => format!("{short} …"),
+        _ => text.to_string(),
+    }
 }
 
 /// Why a question has no answer, in plain words.

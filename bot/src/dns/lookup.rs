@@ -18,6 +18,7 @@ use hickory_resolver::{NameServerPool, PoolContext, TlsConfig};
 
 use self::explained::Explaining;
 use super::fetch::{Files, fetch};
+use super::name::harmless;
 use super::zone::{Answer, Failure, Kind, Outcome, Question, Record};
 
 /// How name servers are spoken to.
@@ -33,6 +34,24 @@ pub enum Transport {
     Https,
 }
 
+/// How much one domain may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Questions in all.
+    pub questions: usize,
+    /// Time in all.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            questions: 80,
+            time: Duration::from_secs(5),
+        }
+    }
+}
+
 /// Which name servers are asked, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Servers {
@@ -43,6 +62,8 @@ pub struct Servers {
     pub name: Option<String>,
     /// How long one question may take, with repeats.
     pub timeout: Duration,
+    /// How much one domain may cost.
+    pub limits: Limits,
 }
 
 impl Default for Servers {
@@ -52,6 +73,7 @@ impl Default for Servers {
             transport: Transport::default(),
             name: None,
             timeout: Duration::from_millis(2_500),
+            limits: Limits::default(),
         }
     }
 }
@@ -76,6 +98,8 @@ pub enum NoResolver {
 pub struct Resolver {
     pool: NameServerPool<Explaining>,
     files: Arc<Files>,
+    /// How much one domain may cost.
+    pub limits: Limits,
 }
 
 impl std::fmt::Debug for Resolver {
@@ -112,6 +136,7 @@ impl Resolver {
         Ok(Self {
             pool: NameServerPool::from_config(configured, context, Explaining::default()),
             files: Arc::new(files),
+            limits: servers.limits,
         })
     }
 
@@ -182,9 +207,25 @@ fn owner(name: &str) -> Option<Name> {
     if name.is_empty() {
         return Some(Name::root());
     }
-    let mut owner = Name::from_labels(name.split('.').map(str::as_bytes)).ok()?;
+    let mut owner = Name::from_labels(name.split('.').map(unescaped)).ok()?;
     owner.set_fqdn(true);
     Some(owner)
+}
+
+/// The bytes of a label in which `\DDD` stands for one (RFC 1035 section 5.1): what `text` wrote is asked for as it was.
+fn unescaped(label: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(label.len());
+    let mut rest = label;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        let code = after.get(..3).and_then(|code| code.parse::<u8>().ok());
+        bytes.push(code.unwrap_or(b'\\'));
+        rest = after
+            .get(if code.is_some() { 3 } else { 0 }..)
+            .unwrap_or_default();
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
 }
 
 fn record_type(kind: Kind) -> RecordType {
@@ -311,11 +352,42 @@ fn strings(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     strings
 }
 
-/// A name as text: lower case, no trailing dot, bytes that are no ASCII replaced.
+/// A name as text: lower case, no trailing dot, and never more than a name.
 fn text(name: &Name) -> String {
-    let labels: Vec<String> = name
-        .iter()
-        .map(|label| String::from_utf8_lossy(label).to_ascii_lowercase())
-        .collect();
+    let label = |label: &[u8]| {
+        let text = String::from_utf8_lossy(label).to_lowercase();
+        // A dot or a backslash inside a label is none between labels.
+        harmless(&text.replace('\\', "\\092").replace('.', "\\046"))
+    };
+    let labels: Vec<String> = name.iter().map(label).collect();
     labels.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_a_zone_keeps_its_labels() {
+        for (labels, expected) in [
+            (vec![&b"MX"[..], b"Example", b"com"], "mx.example.com"),
+            (vec![b"_25", b"_tcp", b"a"], "_25._tcp.a"),
+            (
+                vec!["b\u{fc}cher".as_bytes(), b"example"],
+                "b\u{fc}cher.example",
+            ),
+            (vec![b"$(x)", b"a.b"], "\\036\\040x\\041.a\\046b"),
+            (
+                vec![b"<!channel> \n", b"c"],
+                "\\060\\033channel\\062\\032\\010.c",
+            ),
+            (vec![b"a\\046b", b"c"], "a\\092046b.c"),
+        ] {
+            let name = Name::from_labels(labels).expect("a name");
+            assert_eq!(text(&name), expected);
+            let again = owner(expected).expect("a name");
+            let lower: Vec<Vec<u8>> = name.iter().map(<[u8]>::to_ascii_lowercase).collect();
+            assert_eq!(again.iter().collect::<Vec<_>>(), lower);
+        }
+    }
 }

@@ -117,6 +117,28 @@ pub fn is_within(name: &str, above: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
+/// A name from a stranger's zone or record, so that it is never more than a name: what stands in no host name is written as `\DDD`,
+/// as zone files do (RFC 1035 section 5.1). Letters of other scripts stay.
+#[must_use]
+pub fn harmless(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for (at, letter) in name.char_indices() {
+        let escaped = letter == '\\'
+            && name
+                .get(at + 1..at + 4)
+                .is_some_and(|code| code.bytes().all(|b| b.is_ascii_digit()));
+        if escaped || letter.is_alphanumeric() || matches!(letter, '-' | '_' | '*' | '.') {
+            plain.push(letter);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in letter.encode_utf8(&mut bytes).bytes() {
+                plain.push_str(&format!("\\{byte:03}"));
+            }
+        }
+    }
+    plain
+}
+
 /// The name without its first label.
 #[must_use]
 pub fn parent(name: &str) -> Option<&str> {
@@ -179,6 +201,24 @@ mod tests {
                 Ok(name.into()),
                 "{typed}"
             );
+        }
+    }
+
+    #[test]
+    fn a_strangers_name_is_never_more_than_a_name() {
+        for (name, plain) in [
+            ("mx.example.com", "mx.example.com"),
+            (
+                "*._domainkey.b\u{fc}cher.example",
+                "*._domainkey.b\u{fc}cher.example",
+            ),
+            ("$(x).example", "\\036\\040x\\041.example"),
+            ("<!channel> a|b", "\\060\\033channel\\062\\032a\\124b"),
+            ("a\\b\\046c", "a\\092b\\046c"),
+            ("\u{202e}x", "\\226\\128\\174x"),
+        ] {
+            assert_eq!(harmless(name), plain);
+            assert_eq!(harmless(plain), plain, "once is enough");
         }
     }
 

@@ -1,10 +1,9 @@
 //! No record, or more than one.
 
-use super::LONGEST_SHOWN;
 use super::mend;
 use super::select::{self, Published};
-use super::tree::shortened;
 use crate::dns::finding::{Findings, SPF_MULTIPLE_RECORDS, SPF_NOT_FOUND, Severity, look_up};
+use crate::dns::finding::{LONGEST_SHOWN, shortened};
 use crate::dns::mx::Mx;
 use crate::dns::name::Domain;
 use crate::dns::zone::{Answer, Kind, Zone};
@@ -29,7 +28,7 @@ pub fn none(
                     "{name} has no SPF record that receivers recognise, though one was meant: a record begins with exactly v=spf1 and a blank"
                 ),
             )
-            .resting_on(shortened(&meant.text, LONGEST_SHOWN))
+            .resting_on(&meant.text)
             .said_by("RFC 7208 section 4.5")
             .seen_by(look_up(name, "txt"));
         let repaired = select::repaired(&meant);
@@ -61,7 +60,7 @@ pub fn none(
                         .code(shortened(&text.text, LONGEST_SHOWN))
                         .and("."),
                 )
-                .resting_on(shortened(&text.text, LONGEST_SHOWN))
+                .resting_on(&text.text)
                 .said_by("RFC 7208 section 3.1")
                 .seen_by(look_up(name, "txt")),
         );

@@ -1,11 +1,9 @@
 //! What the tree has shown: faults with their place, loops, dead ends, and the limits of ten and two.
 
-use super::LONGEST_SHOWN;
 use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, MOST_VOID};
 use super::mend;
 use super::record::{Mechanism, Record, What};
 use super::select::exchanges;
-use super::tree::shortened;
 use super::trouble::{Event, Tree, Trouble};
 use super::{Node, Standing};
 use crate::dns::fetch::is_private;
@@ -100,7 +98,7 @@ fn capital(text: String) -> String {
 
 fn finding(word: &'static Word, event: &Event, headline: String, source: &'static str) -> Finding {
     word.at(event.at.clone(), headline)
-        .resting_on(shortened(&event.record, LONGEST_SHOWN))
+        .resting_on(&event.record)
         .said_by(source)
         .seen_by(look_up(&event.at, "txt"))
 }
@@ -298,7 +296,7 @@ fn lookups(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Fin
     let at_least = if tree.cut { "at least " } else { "" };
     let base = |word: &'static Word, headline: String| {
         word.at(name, headline)
-            .resting_on(shortened(record, LONGEST_SHOWN))
+            .resting_on(record)
             .said_by("RFC 7208 section 4.6.4")
             .seen_by(look_up(name, "txt"))
     };
@@ -408,7 +406,7 @@ fn void(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Findin
     let told = |headline: String| {
         SPF_VOID_LOOKUPS
             .at(name, headline)
-            .resting_on(shortened(record, LONGEST_SHOWN))
+            .resting_on(record)
             .said_by("RFC 7208 section 4.6.4")
             .seen_by(look_up(name, "txt"))
     };

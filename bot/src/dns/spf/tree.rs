@@ -1,5 +1,6 @@
 //! The whole tree of records below one: every include and redirect is followed, whatever matches, and all costs are counted.
 
+use crate::dns::finding::shortened;
 use std::net::IpAddr;
 
 use rustc_hash::FxHashSet;
@@ -447,14 +448,5 @@ impl Walker<'_> {
     fn provider(&self, index: u32) -> Option<String> {
         let provider = self.knowledge.providers.get(usize::try_from(index).ok()?)?;
         Some(provider.name.clone())
-    }
-}
-
-/// At most `most` bytes of a stranger's text.
-#[must_use]
-pub fn shortened(text: &str, most: usize) -> String {
-    match text.get(..text.floor_char_boundary(most)) {
-        Some(short) if short.len() < text.len() => format!("{short} …"),
-        _ => text.to_string(),
     }
 }
