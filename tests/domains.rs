@@ -134,6 +134,22 @@ fn the_domain_itself() {
     }
 }
 
+/// A name server that is cut off from the internet may deny every name: that says nothing about one of them.
+#[test]
+fn who_denies_the_root_is_not_believed() {
+    let server = Server::serve(crate::support::book::Book::default());
+    let domain = Domain::typed("a.example").expect("a domain");
+    let options = Options::default();
+    let report = block(check(
+        &server.resolver(),
+        &domain,
+        &bot().knowledge,
+        &options,
+    ));
+    let slugs: Vec<&str> = report.found.findings.iter().map(|f| f.word.slug).collect();
+    assert_eq!(slugs, ["could_not_check"]);
+}
+
 #[test]
 fn reverse_names_of_a_sending_address() {
     let options = Options {

@@ -54,6 +54,8 @@ impl Book {
     /// `!SECURE`, and `!EMPTY` for a name that exists without records.
     pub fn read(text: &str) -> Self {
         let mut book = Self::default();
+        // Every resolver knows the root.
+        book.exists.insert(String::new());
         for line in text.lines().map(str::trim) {
             if !line.is_empty() && !line.starts_with(';') {
                 book.line(line)

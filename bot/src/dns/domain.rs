@@ -15,7 +15,7 @@ const LARGE_TXT: usize = 1232;
 /// Above this many bytes some resolvers and firewalls lose them too.
 const VERY_LARGE_TXT: usize = 4096;
 /// No one sets up this name: where it answers, a wildcard does.
-const NEVER_SET_UP: &str = "bouncedesk-wildcard-probe";
+pub const NEVER_SET_UP: &str = "bouncedesk-wildcard-probe";
 
 /// Can anything be said about the domain?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,22 @@ pub fn judge_parked(domain: &Domain, mx: &Mx, sends: bool, found: &mut Findings)
 
 fn missing(zone: &Zone, domain: &Domain, found: &mut Findings) {
     let name = domain.as_str();
+    // Whoever denies the root of the DNS denies everything.
+    let root = zone.ask("", Kind::Soa);
+    if root.is_pending() {
+        return;
+    }
+    if root.is_nxdomain() {
+        found.add(
+            COULD_NOT_CHECK
+                .at(name, format!("{domain} could not be checked: the name server asked denies every name, as one does that is cut off from the internet"))
+                .mend(Text::plain("Ask another name server, e.g. with ").code("--name-server 192.0.2.53").and(", or look at the domain from another network."))
+                .said_by("RFC 8020 section 2")
+                .seen_by(look_up(".", "soa")),
+        );
+        found.unknown(Area::Domain, name, Failure::Network);
+        return;
+    }
     let above = domain.registrable();
     let (headline, first_move) = if name == above {
         (

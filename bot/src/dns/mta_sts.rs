@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::domain::NEVER_SET_UP;
 use super::finding::{
     Area, Finding, Findings, MTA_STS_INVALID_MX_ENTRY, MTA_STS_MX_MISMATCH, MTA_STS_NO_POLICY,
     MTA_STS_NO_TXT, MTA_STS_TESTING, Severity, look_up, why,
@@ -20,7 +21,7 @@ pub fn judge(zone: &Zone, domain: &Domain, mx: &Mx, found: &mut Findings) -> boo
     let answer = zone.ask(&name, Kind::Txt);
     let addresses = [zone.ask(&host, Kind::A), zone.ask(&host, Kind::Aaaa)];
     // Asked for at once with the others: where every name answers, no file is fetched.
-    let probe = zone.ask(&domain.below("bouncedesk-wildcard-probe"), Kind::A);
+    let probe = zone.ask(&domain.below(NEVER_SET_UP), Kind::A);
     if answer.is_pending() || probe.is_pending() || addresses.iter().any(|a| a.is_pending()) {
         return false;
     }
