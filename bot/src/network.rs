@@ -59,6 +59,12 @@ impl Network {
         ip.is_ipv4() == self.base.is_ipv4() && Self::new(ip, self.prefix).base == self.base
     }
 
+    /// Does the whole of the other lie in it?
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        self.contains(other.base) && other.prefix >= self.prefix
+    }
+
     /// Have they an address in common?
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {

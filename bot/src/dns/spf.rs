@@ -29,6 +29,7 @@ mod hostile;
 #[cfg(test)]
 mod world;
 
+use super::finding::{LONGEST_SHOWN, shortened};
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,9 +50,6 @@ use crate::knowledge::load::Knowledge;
 
 /// Records of one name that are looked into, where several stand there.
 const MOST_SEVERAL: usize = 5;
-
-/// Longest record that is shown with a finding, in bytes.
-const LONGEST_SHOWN: usize = 2_000;
 
 /// What the record amounts to, whatever the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -86,7 +84,7 @@ pub struct Spf {
     /// Authorises nobody at all: `v=spf1 -all`.
     #[serde(skip)]
     pub locked: bool,
-    /// Authorises Microsoft 365.
+    /// Names Microsoft 365 as a sender.
     #[serde(skip)]
     pub microsoft: bool,
 }
@@ -159,9 +157,10 @@ pub fn judge(
             spf.standing = Standing::Permerror;
             spf.record = records.first().map(|r| r.text.clone());
             // Taken together they show who was meant to send.
-            spf.microsoft = records.iter().take(MOST_SEVERAL).any(|r| {
-                senders::authorises_microsoft(&follow(zone, name, r, knowledge).1, knowledge)
-            });
+            spf.microsoft = records
+                .iter()
+                .take(MOST_SEVERAL)
+                .any(|r| senders::names_microsoft(&follow(zone, name, r, knowledge).1, knowledge));
             absent::several(domain, &records, found);
         }
         Found::One(published) => {
@@ -202,7 +201,7 @@ fn one(
     spf.void = tree.void4;
     spf.whole = !tree.cut && tree.unasked == 0;
     spf.locked = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
-    spf.microsoft = senders::authorises_microsoft(&tree, knowledge);
+    spf.microsoft = senders::names_microsoft(&tree, knowledge);
     spf.standing = branches::judge(zone, domain, &node, &tree, found);
     terms::judge(domain, published, &tree, found);
     senders::judge_microsoft(domain, mx, spf, &tree, knowledge, found);
@@ -249,7 +248,7 @@ fn told((evaluation, ip): (&Evaluation, IpAddr)) -> Evaluated {
         mechanism: evaluation
             .decided
             .as_ref()
-            .map(|(term, at)| format!("{} ({at})", tree::shortened(term, LONGEST_SHOWN))),
+            .map(|(term, at)| format!("{} ({at})", shortened(term, LONGEST_SHOWN))),
         lookups: evaluation.lookups,
         void: evaluation.void,
         explanation: evaluation.explanation.clone(),

@@ -68,7 +68,8 @@ pub fn judge(case: &Case<'_>, looks: &Looks, dkim: &mut Dkim, found: &mut Findin
             dkim.standing = Standing::Absent;
         }
         found.add(not_enabled(domain).only(severity));
-        return true;
+        // Elsewhere that explains only why Microsoft does not sign, not why nobody does.
+        return hosted || dkim.standing == Standing::Sound;
     }
     if one_works && let Some(other) = MICROSOFT.iter().find(|s| missing(s)) {
         found.add(half(domain, other).only(Severity::Note));

@@ -62,6 +62,21 @@ fn microsoft_365_set_up_right() {
 }
 
 #[test]
+fn a_record_for_everybody_names_nobody() {
+    for open in [
+        "v=spf1 mx +all",
+        "v=spf1 ip4:0.0.0.0/0 -all",
+        "v=spf1 ip4:40.0.0.0/7 -all",
+    ] {
+        let lines = format!(
+            "example.com TXT \"{open}\"\nexample.com MX m.example.com\nm.example.com A 192.0.2.1"
+        );
+        let told = World::of(&lines).told(&Options::default());
+        assert!(!told.spf.microsoft, "{open}");
+    }
+}
+
+#[test]
 fn microsoft_365_without_its_include() {
     let told = check(
         &format!("{MICROSOFT}\nexample.com TXT \"v=spf1 ip4:198.51.100.0/24 -all\""),

@@ -2,13 +2,11 @@
 
 use std::net::IpAddr;
 
-use super::LONGEST_SHOWN;
 use super::envelope::{Envelope, reverse_name};
 use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
 use super::mend;
 use super::owners::Owners;
 use super::select::reverse_names;
-use super::tree::shortened;
 use super::trouble::Tree;
 use super::{Spf, Standing};
 use crate::dns::check::Options;
@@ -27,26 +25,27 @@ use crate::text::Text;
 /// The provider whose mailboxes send through its own servers.
 const MICROSOFT: &str = "exchange-online";
 
-/// Does the tree let Microsoft 365 send?
+/// Does the tree name Microsoft 365 as a sender, by its include or by networks of its own? A record that lets everybody send
+/// names nobody.
 #[must_use]
-pub fn authorises_microsoft(tree: &Tree, knowledge: &Knowledge) -> bool {
-    let Some(provider) = knowledge.provider(MICROSOFT) else {
-        return false;
-    };
-    let networks: Vec<Network> = provider
-        .networks
-        .iter()
-        .filter_map(|n| Network::read(n))
-        .collect();
-    tree.everybody.is_some()
-        || tree.included.iter().any(|name| {
-            knowledge.provider_of(name).and_then(|p| at(knowledge, p))
-                == Some(provider.name.as_str())
-        })
-        || tree
-            .networks
-            .iter()
-            .any(|own| networks.iter().any(|n| n.meets(own)))
+pub fn names_microsoft(tree: &Tree, knowledge: &Knowledge) -> bool {
+    tree.included.iter().any(|name| {
+        let index = knowledge.provider_of(name);
+        index.and_then(|p| at(knowledge, p)) == Some(MICROSOFT)
+    }) || with_networks_of_microsoft(tree, knowledge, Network::holds)
+}
+
+/// Is there a network of the tree for which `test` is true of one of Microsoft's and it?
+fn with_networks_of_microsoft(
+    tree: &Tree,
+    knowledge: &Knowledge,
+    test: fn(&Network, &Network) -> bool,
+) -> bool {
+    let provider = knowledge.provider(MICROSOFT);
+    let written = provider.iter().flat_map(|p| &p.networks);
+    let theirs: Vec<Network> = written.filter_map(|n| Network::read(n)).collect();
+    let mut own = tree.networks.iter();
+    own.any(|own| theirs.iter().any(|n| test(n, own)))
 }
 
 fn at(knowledge: &Knowledge, index: u32) -> Option<&str> {
@@ -71,6 +70,8 @@ pub fn judge_microsoft(
     if mx.operator.as_deref() != Some(MICROSOFT)
         || spf.microsoft
         || relayed
+        || tree.everybody.is_some()
+        || with_networks_of_microsoft(tree, knowledge, Network::meets)
         || tree.depends.is_some()
         || tree.cut
         || spf.standing == Standing::Temperror
@@ -95,7 +96,7 @@ pub fn judge_microsoft(
     };
     let told = SPF_MISSING_MICROSOFT
         .at(name, headline)
-        .resting_on(shortened(record, LONGEST_SHOWN))
+        .resting_on(record)
         .said_by("learn.microsoft.com, Set up SPF to identify valid email sources")
         .seen_by(look_up(name, "txt"));
     let told = told.mend(added(record, &format!("include:{include}"), spf.lookups));
@@ -162,7 +163,7 @@ pub fn judge_address(
     let name = domain.as_str();
     let finding = |word: &'static Word, headline: String| -> Finding {
         word.at(name, headline)
-            .resting_on(shortened(record, LONGEST_SHOWN))
+            .resting_on(record)
             .said_by("RFC 7208 section 2.6")
             .seen_by(look_up(name, "txt"))
             // A service that decides by HELO name or mailbox may well let the same server send in another message.
@@ -292,7 +293,7 @@ pub fn judge_ipv6(
                     format!("{} has an IPv6 address that {domain}'s SPF record does not list: mail it sends over IPv6 fails", host.name),
                 )
                 .mend(added(record, &format!("ip6:{missing}"), spf.lookups))
-                .resting_on(shortened(record, LONGEST_SHOWN))
+                .resting_on(record)
                 .said_by("RFC 7208 section 5")
                 .seen_by(look_up(&host.name, "aaaa"))
                 .only(Severity::Note),

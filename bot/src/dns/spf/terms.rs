@@ -1,12 +1,11 @@
 //! What the domain's own record says, term by term: its end, its order, what stands twice.
 
+use crate::dns::finding::{LONGEST_SHOWN, shortened};
 use rustc_hash::FxHashSet;
 
-use super::LONGEST_SHOWN;
 use super::mend;
 use super::record::{Mechanism, Qualifier, Record, What, is_record};
 use super::select::Published;
-use super::tree::shortened;
 use super::trouble::{End, Tree};
 use crate::dns::finding::{
     Finding, Findings, SPF_DUPLICATE, SPF_MACRO, SPF_MODIFIER_ORDER, SPF_NEUTRAL_ALL, SPF_PLUS_ALL,
@@ -49,7 +48,7 @@ struct Page<'a> {
 impl Page<'_> {
     fn finding(&self, word: &'static Word, headline: String, source: &'static str) -> Finding {
         word.at(self.name, headline)
-            .resting_on(shortened(self.text, LONGEST_SHOWN))
+            .resting_on(self.text)
             .said_by(source)
             .seen_by(look_up(self.name, "txt"))
     }
