@@ -26,7 +26,7 @@ const LIKELIEST: [&str; 11] = [
 ];
 
 /// Asked where anything at all can exist below `_domainkey`.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 25] = [
     "mandrill",
     "fm1",
     "fm2",
@@ -52,9 +52,6 @@ const OTHERS: [&str; 28] = [
     "sel2",
     "mx",
     "dk",
-    "big",
-    "nov",
-    "two",
 ];
 
 /// A selector and what stands at its name.
