@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::support::dns::Server;
 use crate::support::{matches_file, no_complaints, root, run, text};
 
@@ -54,6 +56,20 @@ fn checks_look_as_agreed() {
     no_complaints(&complaints);
 }
 
+/// What `explain --check` says of a bounce.
+fn checked(server: &Server, bounce: &str) -> Value {
+    let address = server.address.to_string();
+    let arguments = [
+        "explain",
+        "--check",
+        "--format",
+        "json",
+        "--name-server",
+        &address,
+    ];
+    serde_json::from_str(&run(&arguments, bounce.as_bytes()).out).expect("JSON")
+}
+
 /// A bounce that blames the sender's domain: the verdict first, what the check found behind it, in a conversation and with `--check`.
 #[test]
 fn a_bounce_is_followed_by_the_check_it_calls_for() {
@@ -69,21 +85,10 @@ fn a_bounce_is_followed_by_the_check_it_calls_for() {
     let verdict = talk.out.find("First move").unwrap_or(usize::MAX);
     let check = talk.out.find("11 look-ups").unwrap_or_default();
     assert!(verdict < check, "{}", talk.out);
-    let explained = run(
-        &[
-            "explain",
-            "--check",
-            "--name-server",
-            &address,
-            "--format",
-            "json",
-        ],
-        bounce.as_bytes(),
-    );
-    let json: serde_json::Value = serde_json::from_str(&explained.out).expect("JSON");
+    let json = checked(&server, bounce);
     let found: Vec<&str> = json
         .pointer("/checks/0/findings")
-        .and_then(serde_json::Value::as_array)
+        .and_then(Value::as_array)
         .expect("the check is in it")
         .iter()
         .map(|f| text(f, "finding"))
@@ -96,9 +101,9 @@ fn a_bounce_is_followed_by_the_check_it_calls_for() {
         Some(&"203.0.113.9".into())
     );
     assert!(server.count("9.113.0.203.in-addr.arpa", "PTR") > 0);
-    // Without the flag nothing is asked.
+    // Without the flag nothing is asked, also where a name server is named.
     let asked = server.asked().len();
-    run(&["explain"], bounce.as_bytes());
+    run(&["explain", "--name-server", &address], bounce.as_bytes());
     assert_eq!(server.asked().len(), asked);
 }
 
@@ -107,25 +112,12 @@ fn a_bounce_is_followed_by_the_check_it_calls_for() {
 fn a_lost_recipient_domain_is_looked_at_from_its_receiving_side() {
     let zone = "example.net A 192.0.2.1\n";
     let server = Server::of(zone);
-    let address = server.address.to_string();
     let bounce = "Your message could not be delivered to bob@gone.example: 550 5.4.310 DNS domain gone.example does not exist\n";
-    let explained = run(
-        &[
-            "explain",
-            "--check",
-            "--name-server",
-            &address,
-            "--format",
-            "json",
-        ],
-        bounce.as_bytes(),
-    );
-    let json: serde_json::Value = serde_json::from_str(&explained.out).expect("JSON");
+    let json = checked(&server, bounce);
     assert_eq!(
         json.pointer("/checks/0/domain"),
         Some(&"gone.example".into()),
-        "{}",
-        explained.out
+        "{json}"
     );
     assert_eq!(
         json.pointer("/checks/0/findings/0/finding"),

@@ -152,7 +152,7 @@ fn absent(domain: &Domain, answer: &Answer, own: [&Answer; 2], mx: &mut Mx, foun
         found.add(
             MX_ABSENT
                 .at(name, format!("{domain} has no MX record; mail for it goes to its web address, where often nobody takes it"))
-                .mend(Text::plain("Publish the MX record that the mail provider of ").code(name).and(" names; a domain that takes no mail publishes ").code("MX 0 .").and("."))
+                .mend(Text::plain("Publish the MX record that the mail provider of ").code(name).and(" names; a domain that takes no mail publishes ").code("0 .").and(" as its MX."))
                 .said_by("RFC 5321 section 5.1")
                 .seen_by(look_up(name, "mx")),
         );
