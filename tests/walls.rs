@@ -16,14 +16,18 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("text", &[]),
     ("code", &[]),
-    ("ask", &["dns", "reply"]),
+    ("ask", &["dns", "reply", "text"]),
     ("place", &[]),
-    ("reply", &["text"]),
+    ("action", &[]),
+    ("form", &[]),
+    ("reply", &["action", "text"]),
+    ("event", &["action", "form", "place"]),
+    ("desk", &["event", "place"]),
     ("store", &["place", "reply"]),
-    ("commands", &["ask", "dns"]),
+    ("commands", &["ask", "dns", "form"]),
     ("names", &[]),
     ("network", &[]),
     ("ndr", &["code"]),
@@ -31,14 +35,17 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("classify", &["code", "knowledge", "names", "ndr"]),
     ("dns", &["knowledge", "network", "text"]),
     ("follow_up", &["ask", "classify", "dns", "knowledge"]),
+    ("parts", &["ask", "classify", "knowledge"]),
     (
         "compose",
         &[
+            "action",
             "ask",
             "classify",
             "code",
             "commands",
             "dns",
+            "follow_up",
             "knowledge",
             "names",
             "reply",
@@ -48,6 +55,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "bot",
         &[
+            "action",
             "ask",
             "classify",
             "compose",
@@ -55,7 +63,14 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "follow_up",
             "knowledge",
             "ndr",
+            "parts",
             "reply",
+        ],
+    ),
+    (
+        "conversation",
+        &[
+            "action", "ask", "bot", "commands", "desk", "event", "form", "reply", "text",
         ],
     ),
 ];

@@ -51,7 +51,7 @@ pub fn run(arguments: &Explain) -> Result<ExitCode> {
     for file in files {
         let done = file.and_then(|path| input::read(&path, &mut |input| printer.print(input)));
         if let Err(error) = done {
-            if crate::is_closed_pipe(&error) {
+            if crate::terminal::is_closed_pipe(&error) {
                 return Err(error);
             }
             failed = true;

@@ -1,23 +1,13 @@
 //! The program `bouncedesk`: reads its arguments, does one thing, says plainly what went wrong.
 
-mod args;
-mod array;
-mod bench;
-mod check_domain;
-mod explain;
-mod input;
-mod keep;
-mod progress;
-mod store;
-mod terminal;
-
 use std::process::ExitCode;
 
+use adapters::args::{Arguments, Task};
+use adapters::terminal::is_closed_pipe;
+use adapters::{bench, check_domain, explain, keep, store, terminal};
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
 use clap::Parser;
-
-use args::{Arguments, Task};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -48,17 +38,4 @@ fn embedded() -> Bot {
         knowledge: Knowledge::embedded(),
         resolver: None,
     }
-}
-
-/// `bouncedesk … | head` is no failure.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause
-            .downcast_ref::<std::io::Error>()
-            .map(std::io::Error::kind);
-        let json = cause
-            .downcast_ref::<serde_json::Error>()
-            .and_then(serde_json::Error::io_error_kind);
-        io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
-    })
 }

@@ -2,15 +2,22 @@
 
 use crate::dns::check::Options;
 use crate::reply::Reply;
+use crate::text::Text;
 
 /// A question as the core understands it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Explain what was pasted. `earlier` is what the same person pasted before it in the same place.
     Explain {
-        pasted: Vec<u8>,
-        earlier: Option<Vec<u8>>,
+        pasted: Pasted,
+        earlier: Option<Pasted>,
     },
+    /// Show on what the explanation of this rests.
+    Evidence(Pasted),
+    /// Write the note for the other side.
+    Note(Pasted),
+    /// Explain it, with a check of the sender's domain, blamed or not.
+    CheckSender(Pasted),
     /// Explain a status code.
     Code(String),
     /// Check a domain's mail DNS.
@@ -19,6 +26,23 @@ pub enum Ask {
     AddChecks { to: Box<Reply>, checks: Vec<Check> },
     /// What can be asked here?
     Help,
+}
+
+/// What was pasted: a message's text and its files, each read by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pasted {
+    pub parts: Vec<Vec<u8>>,
+    /// What of it could not be read, and what to do about it: whole sentences.
+    pub left_out: Vec<Text>,
+}
+
+impl<T: Into<Vec<u8>>> From<T> for Pasted {
+    fn from(text: T) -> Self {
+        Self {
+            parts: vec![text.into()],
+            left_out: Vec::new(),
+        }
+    }
 }
 
 /// A domain to check, as it was typed or read, and what is known besides.
@@ -35,6 +59,10 @@ pub struct Asker {
     pub our_domains: Vec<String>,
     /// Was the bot spoken to? Where it was not, it keeps silent unless it sees a bounce.
     pub addressed: bool,
+    /// The number of the event that asks, where buttons can be pressed: they carry it.
+    pub case: Option<u64>,
+    /// Whom to ask where the bot cannot help, in the desk's own words.
+    pub contact: Option<String>,
 }
 
 /// The asker's own mistake: one sentence that says how to mend it.

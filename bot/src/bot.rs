@@ -2,16 +2,17 @@
 
 use futures_util::future::join_all;
 
-use crate::ask::{Ask, Asker, Check, Usage};
+use crate::action::Press;
+use crate::ask::{Ask, Asker, Check, Pasted, Usage};
 use crate::classify::{Diagnosis, Side, classify};
 use crate::compose;
 use crate::dns::check::{self, Report};
 use crate::dns::lookup::Resolver;
 use crate::dns::name::Domain;
-use crate::follow_up::follow_up;
-use crate::knowledge::entry::Kind;
+use crate::follow_up::{follow_up, sender_checks};
 use crate::knowledge::load::Knowledge;
 use crate::ndr;
+use crate::parts;
 use crate::reply::Reply;
 
 /// The core with what it knows.
@@ -27,10 +28,14 @@ pub struct Bot {
 pub enum Answer {
     /// Nothing is said: nobody asked, and no bounce was seen.
     Silence,
+    /// What was asked about is gone: the answer that was given goes, too.
+    Remove,
     /// Say it; then ask what comes next, whose answer takes this one's place.
     Say {
         reply: Box<Reply>,
         then: Option<Ask>,
+        /// It is about this paste together with the earlier one: it takes the place of that one's answer.
+        joined: bool,
     },
 }
 
@@ -41,7 +46,10 @@ impl Bot {
     /// `Usage` when the asker has to ask differently; its text says how.
     pub async fn answer(&self, ask: &Ask, asker: &Asker) -> Result<Answer, Usage> {
         match ask {
-            Ask::Explain { pasted, earlier } => Ok(self.explain(pasted, earlier.as_deref(), asker)),
+            Ask::Explain { pasted, earlier } => Ok(self.explain(pasted, earlier.as_ref(), asker)),
+            Ask::Evidence(pasted) => Ok(say(compose::evidence::reply(&self.read(pasted, asker)))),
+            Ask::Note(pasted) => compose::note::reply(&self.read(pasted, asker)).map(say),
+            Ask::CheckSender(pasted) => self.check_sender(pasted, asker).await,
             Ask::Code(code) => compose::code::explain(&self.knowledge, code).map(say),
             Ask::CheckDomain(check) => {
                 let report = self.check(check).await?;
@@ -51,7 +59,7 @@ impl Bot {
                 let reports = self.check_all(checks).await;
                 Ok(say(compose::domain::add(to, &reports, &self.knowledge)))
             }
-            Ask::Help => Ok(say(compose::help::help())),
+            Ask::Help => Ok(say(compose::help::help(asker.contact.as_deref()))),
         }
     }
 
@@ -83,18 +91,32 @@ impl Bot {
             .collect()
     }
 
-    fn explain(&self, pasted: &[u8], earlier: Option<&[u8]>, asker: &Asker) -> Answer {
-        let alone = self.diagnose(pasted, &asker.our_domains);
-        let joined = earlier.map(|first| {
-            let mut whole = first.to_vec();
-            whole.extend_from_slice(b"\n\n");
-            whole.extend_from_slice(pasted);
-            self.diagnose(&whole, &asker.our_domains)
-        });
-        let diagnoses = match joined {
-            Some(joined) if completes(&joined, &alone) => joined,
-            _ => alone,
-        };
+    /// Every report in what was pasted; a remark beside one is no report.
+    #[must_use]
+    pub fn read(&self, pasted: &Pasted, asker: &Asker) -> Vec<Diagnosis<'_>> {
+        self.read_joined(pasted, None, asker).0
+    }
+
+    fn read_joined(
+        &self,
+        pasted: &Pasted,
+        earlier: Option<&Pasted>,
+        asker: &Asker,
+    ) -> (Vec<Diagnosis<'_>>, bool) {
+        let domains = &asker.our_domains;
+        let alone = parts::read(pasted, &|bytes| self.diagnose(bytes, domains));
+        if let Some(earlier) = earlier {
+            let first = parts::read(earlier, &|bytes| self.diagnose(bytes, domains));
+            let whole = self.diagnose(&parts::glued(&[earlier, pasted]), domains);
+            if parts::completes(&whole, &first, &alone) {
+                return (whole, true);
+            }
+        }
+        (alone, false)
+    }
+
+    fn explain(&self, pasted: &Pasted, earlier: Option<&Pasted>, asker: &Asker) -> Answer {
+        let (diagnoses, joined) = self.read_joined(pasted, earlier, asker);
         if let Some(question) = self.question(pasted, &diagnoses) {
             return say(compose::faq::answer(question));
         }
@@ -104,30 +126,61 @@ impl Bot {
         if !asker.addressed && !worth_saying {
             return Answer::Silence;
         }
-        let Some(reply) = compose::diagnosis::reply(&diagnoses, &self.knowledge) else {
+        let Some(mut reply) = compose::diagnosis::reply(&diagnoses, &self.knowledge) else {
             return Answer::Silence;
         };
-        let checks = follow_up(&diagnoses);
-        let then = (self.resolver.is_some() && !checks.is_empty()).then(|| Ask::AddChecks {
+        reply.why.extend(pasted.left_out.iter().cloned());
+        let checks = match self.resolver {
+            Some(_) => follow_up(&diagnoses),
+            None => Vec::new(),
+        };
+        if let Some(case) = asker.case {
+            let checkable = self.resolver.is_some() && checks.is_empty();
+            reply.buttons = compose::buttons::under(&diagnoses, case, checkable);
+        }
+        let then = (!checks.is_empty()).then(|| Ask::AddChecks {
             to: Box::new(reply.clone()),
             checks,
         });
         Answer::Say {
             reply: Box::new(reply),
             then,
+            joined,
         }
+    }
+
+    /// Explains it again and adds what a check of the sender's domain finds.
+    async fn check_sender(&self, pasted: &Pasted, asker: &Asker) -> Result<Answer, Usage> {
+        let checks = sender_checks(&self.read(pasted, asker));
+        let Answer::Say { mut reply, .. } = self.explain(pasted, None, asker) else {
+            return Ok(Answer::Silence);
+        };
+        if checks.is_empty() {
+            return Err(Usage(
+                "The text does not say which domain sent the message. Name it with /checkdomain."
+                    .into(),
+            ));
+        }
+        reply
+            .buttons
+            .retain(|button| button.action.press != Press::CheckSender);
+        let reports = self.check_all(&checks).await;
+        Ok(say(compose::domain::add(&reply, &reports, &self.knowledge)))
     }
 
     /// A question in words counts where no report was seen.
     fn question(
         &self,
-        pasted: &[u8],
+        pasted: &Pasted,
         diagnoses: &[Diagnosis<'_>],
     ) -> Option<&crate::knowledge::entry::Faq> {
         let talk = diagnoses
             .iter()
             .all(|d| !d.seen && d.whole.smtp.is_none() && d.whole.code.is_none());
-        let text = std::str::from_utf8(pasted).ok().filter(|t| t.len() < 600)?;
+        let [only] = &pasted.parts[..] else {
+            return None;
+        };
+        let text = std::str::from_utf8(only).ok().filter(|t| t.len() < 600)?;
         let index = talk.then(|| self.knowledge.question(text)).flatten()?;
         self.knowledge.faq.get(index).map(|(_, question)| question)
     }
@@ -137,20 +190,6 @@ fn say(reply: Reply) -> Answer {
     Answer::Say {
         reply: Box::new(reply),
         then: None,
+        joined: false,
     }
-}
-
-/// Does the earlier paste together with this one tell more than this one alone?
-fn completes(joined: &[Diagnosis<'_>], alone: &[Diagnosis<'_>]) -> bool {
-    let [joined] = joined else { return false };
-    let [alone] = alone else { return false };
-    let knows = |d: &Diagnosis<'_>| {
-        (
-            d.whole.kind != Kind::NotABounce,
-            d.whole.confidence,
-            d.whole.recipient.address.is_some(),
-        )
-    };
-    knows(joined) > knows(alone)
-        || joined.whole.kind != Kind::NotABounce && alone.whole.recipient.address.is_none()
 }

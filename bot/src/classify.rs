@@ -155,6 +155,9 @@ pub struct Diagnosis<'k> {
     pub received_spf: Option<String>,
     /// DKIM selector and domain of each signature of the returned message.
     pub signatures: Vec<(String, String)>,
+    /// Message-ID and date of the returned message, as its headers say.
+    pub message_id: Option<String>,
+    pub sent: Option<String>,
     /// Is it certain that a bounce was seen, however unsure its cause?
     pub seen: bool,
     /// Was there nothing to read?
@@ -229,6 +232,8 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         doubts,
         received_spf: ndr.original.received_spf.clone(),
         signatures: ndr.original.dkim.clone(),
+        message_id: ndr.original.message_id.clone(),
+        sent: ndr.original.date.clone(),
         seen,
         empty: ndr.text.trim().is_empty() && ndr.recipients.is_empty() && ndr.subject.is_none(),
     }

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use crate::ask::{Ask, Check, Usage};
 use crate::dns::name::Domain;
+use crate::form::FormName;
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
@@ -16,16 +17,19 @@ pub struct Command {
     pub does: &'static str,
     /// May only the asker see the answer?
     pub private: bool,
+    /// The form that is shown where nothing stands behind the word.
+    pub opens_form: Option<FormName>,
     read: fn(&str) -> Result<Ask, Usage>,
 }
 
 /// The table.
-pub const COMMANDS: [Command; 4] = [
+pub static COMMANDS: [Command; 4] = [
     Command {
         word: "bounce",
         takes: "TEXT",
         does: "explain a bounce (pasting it without the command does the same)",
         private: false,
+        opens_form: Some(FormName::Bounce),
         read: bounce,
     },
     Command {
@@ -33,6 +37,7 @@ pub const COMMANDS: [Command; 4] = [
         takes: "CODE",
         does: "explain a status code and which words decide what it means, e.g. /code 5.7.1",
         private: false,
+        opens_form: None,
         read: code,
     },
     Command {
@@ -40,6 +45,7 @@ pub const COMMANDS: [Command; 4] = [
         takes: "DOMAIN [IP] [selector=S]",
         does: "check a domain's mail DNS: MX, SPF, DKIM, DMARC and their relatives, and who mends what",
         private: false,
+        opens_form: None,
         read: check_domain,
     },
     Command {
@@ -47,6 +53,7 @@ pub const COMMANDS: [Command; 4] = [
         takes: "",
         does: "list what can be asked",
         private: true,
+        opens_form: None,
         read: help,
     },
 ];
@@ -69,6 +76,29 @@ pub fn read(text: &str) -> Option<Result<Ask, Usage>> {
     })
 }
 
+/// The form that a command opens as it was called. Known before anything else: a chat must be told at once.
+#[must_use]
+pub fn opens(text: &str) -> Option<FormName> {
+    let (command, rest) = find(text)?;
+    command.opens_form.filter(|_| rest.is_empty())
+}
+
+/// May only the asker see what a command says? What cannot be read is the asker's alone.
+#[must_use]
+pub fn is_private(text: &str) -> bool {
+    match find(text) {
+        Some((command, rest)) => command.private || (command.read)(rest).is_err(),
+        None => true,
+    }
+}
+
+fn find(text: &str) -> Option<(&'static Command, &str)> {
+    let body = text.trim().strip_prefix('/')?;
+    let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
+    let known = COMMANDS.iter().find(|c| c.word.eq_ignore_ascii_case(word));
+    known.map(|command| (command, rest.trim()))
+}
+
 fn bounce(rest: &str) -> Result<Ask, Usage> {
     if rest.is_empty() {
         return Err(Usage(
@@ -76,7 +106,7 @@ fn bounce(rest: &str) -> Result<Ask, Usage> {
         ));
     }
     Ok(Ask::Explain {
-        pasted: rest.as_bytes().to_vec(),
+        pasted: rest.into(),
         earlier: None,
     })
 }

@@ -30,6 +30,23 @@ pub fn follow_up(diagnoses: &[Diagnosis<'_>]) -> Vec<Check> {
     checks
 }
 
+/// The checks of the domains that sent, blamed or not.
+#[must_use]
+pub fn sender_checks(diagnoses: &[Diagnosis<'_>]) -> Vec<Check> {
+    let mut checks: Vec<Check> = Vec::new();
+    for diagnosis in diagnoses {
+        let failed = matches!(diagnosis.whole.kind, Kind::Failed | Kind::Delayed);
+        let check = failed
+            .then(|| sender(diagnosis, &diagnosis.whole))
+            .flatten();
+        if let Some(check) = check.filter(|c| checks.iter().all(|k| k.domain != c.domain)) {
+            checks.push(check);
+        }
+    }
+    checks.truncate(MOST);
+    checks
+}
+
 fn of_verdict(diagnosis: &Diagnosis<'_>, verdict: &Verdict<'_>) -> Vec<Check> {
     if !matches!(verdict.kind, Kind::Failed | Kind::Delayed) {
         return Vec::new();

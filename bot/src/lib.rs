@@ -6,6 +6,10 @@ pub mod ask;
 pub mod commands;
 pub mod place;
 
+pub mod conversation;
+pub mod desk;
+pub mod event;
+
 pub mod code;
 pub mod ndr;
 
@@ -16,11 +20,14 @@ pub mod classify;
 pub mod dns;
 
 pub mod follow_up;
+pub mod parts;
 
 pub mod compose;
 pub mod names;
 pub mod network;
 
+pub mod action;
+pub mod form;
 pub mod reply;
 pub mod text;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Action;
 use crate::text::Text;
 
 /// How serious an answer is; a renderer chooses what that looks like.
@@ -64,6 +65,31 @@ pub struct Check {
     pub verify: Option<String>,
 }
 
+/// How much a button stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    #[default]
+    Plain,
+    /// The one that most people want.
+    Main,
+    /// It cannot be taken back.
+    Grave,
+}
+
+/// A button under an answer. Its texts are ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Button {
+    /// At most 40 characters.
+    pub label: String,
+    pub action: Action,
+    #[serde(default)]
+    pub style: Style,
+    /// What to ask before it is done, where a chat can.
+    #[serde(default)]
+    pub confirm: Option<String>,
+}
+
 /// An answer. Unknown fields are tolerated, missing ones are empty: stored replies outlive versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -93,4 +119,10 @@ pub struct Reply {
     pub sources: Vec<String>,
     /// Rows of a list (commands, meanings of a code): a name and what it is.
     pub rows: Vec<(Text, Text)>,
+    /// A text of ours to be copied and sent on, literally, with its line breaks.
+    pub copy: String,
+    /// What can be pressed under it.
+    pub buttons: Vec<Button>,
+    /// May only the asker see it? Only what answers a command, a button or a form can be.
+    pub private: bool,
 }

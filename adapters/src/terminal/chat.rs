@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bot::ask::{Ask, Asker, Usage};
+use bot::ask::{Ask, Asker, Pasted, Usage};
 use bot::bot::{Answer, Bot};
 use bot::commands;
 use bot::knowledge::load::Knowledge;
@@ -38,6 +38,7 @@ pub fn run(our_domains: &[String], name_servers: &NameServers) -> Result<ExitCod
         asker: Asker {
             our_domains: our_domains.to_vec(),
             addressed: true,
+            ..Asker::default()
         },
         screen: Screen::of_stdout(),
         earlier: None,
@@ -63,13 +64,13 @@ pub fn run(our_domains: &[String], name_servers: &NameServers) -> Result<ExitCod
             if pasted.iter().all(u8::is_ascii_whitespace) {
                 return Ok(ExitCode::SUCCESS);
             }
-            talk.explain(std::mem::take(&mut pasted))?;
+            talk.explain(std::mem::take(&mut pasted).into())?;
             if !interactive {
                 return Ok(ExitCode::SUCCESS);
             }
         } else if trimmed == b"." {
             if !pasted.is_empty() {
-                talk.explain(std::mem::take(&mut pasted))?;
+                talk.explain(std::mem::take(&mut pasted).into())?;
             }
         } else if let (true, Some(command)) = (pasted.is_empty(), command(trimmed)) {
             match command {
@@ -93,11 +94,11 @@ struct Talk<'a> {
     asker: Asker,
     screen: Screen,
     /// What was pasted before: a second half is read together with it.
-    earlier: Option<Vec<u8>>,
+    earlier: Option<Pasted>,
 }
 
 impl Talk<'_> {
-    fn explain(&mut self, pasted: Vec<u8>) -> Result<()> {
+    fn explain(&mut self, pasted: Pasted) -> Result<()> {
         let ask = Ask::Explain {
             pasted: pasted.clone(),
             earlier: self.earlier.take(),
@@ -110,14 +111,14 @@ impl Talk<'_> {
     fn answer(&self, ask: &Ask) -> Result<()> {
         let mut out = io::stdout().lock();
         match self.runtime.block_on(self.bot.answer(ask, &self.asker)) {
-            Ok(Answer::Say { reply, then }) => {
+            Ok(Answer::Say { reply, then, .. }) => {
                 writeln!(out, "{}", render(&reply, &self.screen))?;
                 out.flush()?;
                 if let Some(then) = then {
                     self.add(&reply, &then, &mut out)?;
                 }
             }
-            Ok(Answer::Silence) => {}
+            Ok(Answer::Silence | Answer::Remove) => {}
             Err(usage) => writeln!(out, "{usage}")?,
         }
         out.flush()?;

@@ -64,6 +64,10 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
         evidence,
         sources,
         rows,
+        copy,
+        // Nothing can be pressed here, and nobody else looks on.
+        buttons: _,
+        private: _,
     } = reply;
     let mut page = Page {
         screen,
@@ -90,6 +94,7 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
     }
     page.evidence(evidence);
     page.rows(rows);
+    page.copy(copy);
     for (index, source) in sources.iter().enumerate() {
         page.dim(if index == 0 { "Source" } else { "" }, source);
     }
@@ -258,6 +263,18 @@ impl Page<'_> {
                 self.line(&format!("{}| {body}", " ".repeat(LABEL)));
             }
         }
+    }
+
+    /// A text to be copied: its own lines, nothing in front of them.
+    fn copy(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.gap();
+        for line in text.lines() {
+            self.line(&harmless(line));
+        }
+        self.gap();
     }
 
     fn rows(&mut self, rows: &[(Text, Text)]) {

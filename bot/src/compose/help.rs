@@ -6,12 +6,14 @@ use crate::text::Text;
 
 /// The help page.
 #[must_use]
-pub fn help() -> Reply {
+pub fn help(contact: Option<&str>) -> Reply {
+    let mut why = vec![Text::plain(
+        "The whole text is best, with the part for administrators; half of it, one line, or the saved .eml or .msg file will do.",
+    )];
+    why.extend(contact.map(Text::plain));
     Reply {
         title: Text::plain("Paste a bounce to have it explained"),
-        why: vec![Text::plain(
-            "The whole text is best, with the part for administrators; half of it, one line, or the saved .eml or .msg file will do.",
-        )],
+        why,
         rows: COMMANDS
             .iter()
             .map(|c| {

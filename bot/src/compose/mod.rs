@@ -1,9 +1,12 @@
 //! Answers in, replies out: whole sentences, in one place.
 
+pub mod buttons;
 pub mod code;
 pub mod diagnosis;
 pub mod domain;
 pub mod domain_report;
+pub mod evidence;
 pub mod faq;
 pub mod help;
+pub mod note;
 pub mod report;

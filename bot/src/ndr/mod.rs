@@ -116,6 +116,8 @@ pub struct Original {
     pub to: Option<String>,
     pub subject: Option<String>,
     pub message_id: Option<String>,
+    /// When it was sent, as its header says.
+    pub date: Option<String>,
     /// First word of Received-SPF: pass, fail, softfail …
     pub received_spf: Option<String>,
     /// The server named in the topmost Received header as the one that handed the message over.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::{Original, address, fields, hosts};
 
 /// Headers of the returned message that tell something.
-const ORIGINAL: [&str; 7] = [
+const ORIGINAL: [&str; 8] = [
+    "date",
     "from",
     "to",
     "subject",
@@ -70,6 +71,7 @@ fn take_in(name: &str, value: &str, original: &mut Original) {
                 .or(original.from.take());
         }
         "to" if original.to.is_none() => original.to = address::first(value).map(Into::into),
+        "date" if original.date.is_none() => original.date = Some(value.into()),
         "subject" if original.subject.is_none() => original.subject = Some(value.into()),
         "message-id" if original.message_id.is_none() => {
             original.message_id = Some(value.trim_matches(['<', '>']).into());

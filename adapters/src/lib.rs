@@ -1,0 +1,16 @@
+//! The map of the crate: everything a person touches. The program `bouncedesk` is `main.rs`.
+
+pub mod args;
+pub mod array;
+pub mod config;
+
+pub mod bench;
+pub mod check_domain;
+pub mod explain;
+pub mod input;
+pub mod keep;
+pub mod progress;
+pub mod store;
+pub mod terminal;
+
+pub mod serve;

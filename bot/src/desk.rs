@@ -1,0 +1,186 @@
+//! A help desk: where it is, whose domains it speaks for, who may do what. Read from the config, pure here.
+
+use crate::event::{Person, PersonKind};
+use crate::place::{Channel, DeskName};
+
+/// One help desk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Desk {
+    pub name: DeskName,
+    /// Where it is asked.
+    pub rooms: Vec<Room>,
+    /// Its own mail domains, in lower case.
+    pub own_domains: Vec<String>,
+    pub customers: Vec<Customer>,
+    pub rights: Rights,
+    /// A sentence under the help page: whom to ask otherwise.
+    pub contact: Option<String>,
+}
+
+/// A place of a desk on one chat: a workspace or server, and channels of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Which adapter speaks there.
+    pub chat: String,
+    /// The workspace or server, as in `Channel::space`.
+    pub space: String,
+    /// Channels that are watched: a bounce pasted there is answered unasked.
+    pub watched: Vec<String>,
+    /// Channels where it answers only when it is spoken to.
+    pub quiet: Vec<String>,
+    /// Does what comes from elsewhere in that space (direct messages, commands and shortcuts in other channels) belong to this desk?
+    pub elsewhere: bool,
+}
+
+/// Somebody whom the desk looks after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Customer {
+    pub name: String,
+    /// In lower case.
+    pub domains: Vec<String>,
+    /// Its Exchange tenant, where messages are traced.
+    pub tenant: Option<String>,
+}
+
+/// What somebody may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Right {
+    /// Ask: paste, call commands, press buttons.
+    Ask,
+    /// Say whether an answer was right.
+    Feedback,
+    /// Change how the desk works.
+    Configure,
+}
+
+impl Right {
+    pub const ALL: [Self; 3] = [Self::Ask, Self::Feedback, Self::Configure];
+
+    /// The word in the config.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Feedback => "feedback",
+            Self::Configure => "configure",
+        }
+    }
+}
+
+/// To whom a right is granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Everybody who belongs to the organization; never guests, strangers or programs.
+    Members,
+    Guests,
+    Strangers,
+    /// One person of one chat.
+    Person {
+        chat: String,
+        id: String,
+    },
+    /// A user group or role of one chat.
+    Group {
+        chat: String,
+        id: String,
+    },
+}
+
+/// Who may do what. What is not granted is denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rights {
+    pub grants: Vec<(Right, Who)>,
+}
+
+/// Members may ask and say what they think of an answer; nobody else may do anything.
+impl Default for Rights {
+    fn default() -> Self {
+        Self {
+            grants: vec![(Right::Ask, Who::Members), (Right::Feedback, Who::Members)],
+        }
+    }
+}
+
+/// How far a channel concerns a desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attention {
+    /// What is pasted there is answered.
+    Watched,
+    /// Only who speaks to us is answered.
+    Addressed,
+}
+
+impl Desk {
+    /// The domains by which it is known whose side an asker is on: its own and its customers'.
+    #[must_use]
+    pub fn our_domains(&self) -> Vec<String> {
+        let customers = self.customers.iter().flat_map(|c| &c.domains);
+        self.own_domains.iter().chain(customers).cloned().collect()
+    }
+
+    /// How it cares for a channel. `None`: the channel is not its business.
+    #[must_use]
+    pub fn attention(&self, channel: &Channel) -> Option<Attention> {
+        let rooms = || {
+            let here = |room: &&Room| room.chat == channel.chat && room.space == channel.space;
+            self.rooms.iter().filter(here)
+        };
+        if rooms().any(|room| room.watched.contains(&channel.id)) {
+            Some(Attention::Watched)
+        } else if rooms().any(|room| room.elsewhere || room.quiet.contains(&channel.id)) {
+            Some(Attention::Addressed)
+        } else {
+            None
+        }
+    }
+
+    fn names(&self, channel: &Channel) -> bool {
+        self.rooms.iter().any(|room| {
+            room.chat == channel.chat
+                && room.space == channel.space
+                && (room.watched.contains(&channel.id) || room.quiet.contains(&channel.id))
+        })
+    }
+}
+
+/// The desk that a channel belongs to: the one that names it, else the one that takes what comes from elsewhere in that space.
+#[must_use]
+pub fn desk_of<'d>(desks: &'d [Desk], channel: &Channel) -> Option<&'d Desk> {
+    let named = desks.iter().find(|desk| desk.names(channel));
+    named.or_else(|| desks.iter().find(|desk| desk.attention(channel).is_some()))
+}
+
+impl Rights {
+    /// May this person of that chat do it? Programs may do nothing.
+    #[must_use]
+    pub fn allow(&self, right: Right, chat: &str, person: &Person) -> bool {
+        let granted = |who: &Who| match who {
+            Who::Members => person.kind == PersonKind::Member,
+            Who::Guests => person.kind == PersonKind::Guest,
+            Who::Strangers => person.kind == PersonKind::Stranger,
+            Who::Person { chat: of, id } => of == chat && *id == person.id && !id.is_empty(),
+            Who::Group { chat: of, id } => of == chat && person.groups.contains(id),
+        };
+        let mut grants = self.grants.iter().filter(|(what, _)| *what == right);
+        person.kind != PersonKind::Bot && grants.any(|(_, who)| granted(who))
+    }
+
+    /// The groups of a chat that a right is granted to: only then is it worth asking in which of them a person is.
+    #[must_use]
+    pub fn groups(&self, right: Right, chat: &str) -> Vec<&str> {
+        let mut groups = Vec::new();
+        for (what, who) in &self.grants {
+            match who {
+                Who::Group { chat: of, id } if *what == right && of == chat => {
+                    groups.push(id.as_str());
+                }
+                Who::Group { .. }
+                | Who::Members
+                | Who::Guests
+                | Who::Strangers
+                | Who::Person { .. } => {}
+            }
+        }
+        groups
+    }
+}
