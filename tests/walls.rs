@@ -44,6 +44,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "classify",
             "code",
             "commands",
+            "desk",
             "dns",
             "follow_up",
             "knowledge",

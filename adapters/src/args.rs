@@ -40,6 +40,15 @@ pub enum Task {
     /// Check, show and try out the knowledge files
     #[command(subcommand)]
     Knowledge(Keep),
+    /// Serve the chats that a config names
+    Serve {
+        /// The config (deploy/bouncedesk.example.toml explains every key)
+        #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+        config: PathBuf,
+    },
+    /// Read what people said about answers
+    #[command(subcommand)]
+    Feedback(Feedback),
     /// Look after the durable store
     #[command(subcommand)]
     Store(KeepStore),
@@ -161,6 +170,21 @@ pub enum Keep {
     },
     /// Print the JSON Schema of a knowledge file
     Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Feedback {
+    /// Count it by knowledge entry, the most often wrong ones first
+    List(FeedbackFrom),
+    /// Print each row as a line of JSON
+    Export(FeedbackFrom),
+}
+
+#[derive(Debug, Args)]
+pub struct FeedbackFrom {
+    /// The config of the program that collects it
+    #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+    pub config: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

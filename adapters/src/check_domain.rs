@@ -180,7 +180,8 @@ pub fn resolver(flags: &NameServers) -> Result<Resolver> {
     Ok(Resolver::new(&servers, Files::default())?)
 }
 
-fn address(text: &str, transport: lookup::Transport) -> Result<SocketAddr> {
+/// A name server as it is written.
+pub fn address(text: &str, transport: lookup::Transport) -> Result<SocketAddr> {
     let port = match transport {
         lookup::Transport::Udp | lookup::Transport::Tcp => 53,
         lookup::Transport::Tls => 853,

@@ -7,6 +7,7 @@ pub mod config;
 pub mod bench;
 pub mod check_domain;
 pub mod explain;
+pub mod feedback;
 pub mod input;
 pub mod keep;
 pub mod progress;
@@ -14,3 +15,4 @@ pub mod store;
 pub mod terminal;
 
 pub mod serve;
+pub mod web;

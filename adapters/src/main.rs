@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use adapters::args::{Arguments, Task};
 use adapters::terminal::is_closed_pipe;
-use adapters::{bench, check_domain, explain, keep, store, terminal};
+use adapters::{bench, check_domain, explain, feedback, keep, serve, store, terminal};
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
 use clap::Parser;
@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         } => terminal::chat::run(&our_domain, &name_servers),
         Task::CheckDomain(check) => check_domain::run(&check),
         Task::Knowledge(task) => keep::run(&task),
+        Task::Serve { config } => serve::run::run(&config, serve::chats::named),
+        Task::Feedback(task) => feedback::run(&task),
         Task::Store(task) => store::run(&task),
         Task::Bench { folder } => bench::run(&folder),
     };

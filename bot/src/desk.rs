@@ -134,7 +134,9 @@ impl Desk {
         }
     }
 
-    fn names(&self, channel: &Channel) -> bool {
+    /// Is the channel in its config by name?
+    #[must_use]
+    pub fn names(&self, channel: &Channel) -> bool {
         self.rooms.iter().any(|room| {
             room.chat == channel.chat
                 && room.space == channel.space

@@ -1,17 +1,40 @@
 //! Where events come in: written down, acknowledged, worked on.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use bot::conversation::First;
+use bot::conversation::{First, Heed, first, heed};
+use bot::event::{Event, What};
+use bot::place::MessageRef;
+use bot::store::LARGEST_VALUE;
+use bot::store::inbox::{self, NewEvent, Outcome, Received};
 use bot::store::memory::Cursor;
 use bot::store::trouble::Trouble;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::sleep;
+use tracing::{info, warn};
 
-use super::chat::Incoming;
+use super::chat::{Failure, Incoming};
+use super::server::{Server, now};
+use super::turns::Turn;
+use super::work;
+
+/// Longest text of a message that is kept; chats stop far earlier.
+const LONGEST_TEXT: usize = 1 << 20;
+/// Most messages of one channel that are read after a break.
+const MOST_MISSED: usize = 200;
+/// How often reading them is tried.
+const TRIES: u32 = 5;
+/// Events in one go of taking up what was left.
+const AT_A_TIME: usize = 100;
+/// So often an event may end the program before it is left alone.
+const MOST_RESUMED: u32 = 3;
 
 /// What an adapter hands its events to. Cheap to clone.
 #[derive(Clone)]
 pub struct Door {
-    inner: Arc<()>,
+    server: Arc<Server>,
 }
 
 /// How far the channels of a chat were read before a connection.
@@ -22,36 +45,269 @@ pub struct Since(pub Vec<Cursor>);
 #[must_use = "the event is worked on once `work` is called"]
 pub struct Accepted {
     pub first: First,
+    job: Option<Job>,
+}
+
+/// Work to do.
+pub(super) struct Job {
+    pub server: Arc<Server>,
+    pub event: Event,
+    pub id: inbox::EventId,
+    /// It was begun before, by a program that ended.
+    pub resumed: bool,
+    turn: Option<Turn<MessageRef>>,
+    _waiting: OwnedSemaphorePermit,
 }
 
 impl Door {
+    pub(super) fn new(server: Arc<Server>) -> Self {
+        Self { server }
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
     /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on.
     ///
     /// # Errors
     /// When it could not be written: do not acknowledge it, so that the platform sends it again.
     pub async fn receive(&self, incoming: Incoming) -> Result<Accepted, Trouble> {
-        let _ = (&self.inner, incoming);
-        Err(Trouble::Closed)
+        let Incoming { keys, mut event } = incoming;
+        cut(&mut event);
+        let first = first(&event);
+        let nothing = |first| Ok(Accepted { first, job: None });
+        if matches!(first, First::Open(_) | First::SentBack(_)) {
+            return nothing(first);
+        }
+        let world = self.server.world();
+        let Some((desk, _)) = world.desk_of(&event.place.channel) else {
+            // Who asks directly in a place of no desk is told so; nothing is kept of it.
+            if event.handle().is_some() {
+                tokio::spawn(work::nowhere(Arc::clone(&self.server), event));
+                return nothing(First::Later { private: true });
+            }
+            return nothing(first);
+        };
+        match heed(&event, desk) {
+            Heed::Ignore => return nothing(first),
+            Heed::IfAnswered if !self.is_answered(&event).await? => return nothing(first),
+            Heed::IfAnswered | Heed::Work => {}
+        }
+        let waiting = Arc::clone(&self.server.waiting).acquire_owned().await;
+        let waiting = waiting.map_err(|_| Trouble::Closed)?;
+        let payload = match serde_json::to_vec(&event) {
+            Ok(payload) if payload.len() <= LARGEST_VALUE => payload,
+            Ok(_) | Err(_) => {
+                warn!(chat = %event.place.channel.chat, "an event is too large to be kept");
+                return nothing(first);
+            }
+        };
+        let read = match &event.what {
+            What::Wrote(message) => Some(message.at.clone()),
+            _ => None,
+        };
+        let received = self.server.store.receive(NewEvent {
+            keys,
+            desk: desk.name.clone(),
+            place: event.place.clone(),
+            payload,
+            received: now(),
+            read,
+        });
+        let id = match received.await? {
+            Received::New(id) => id,
+            Received::Known(_) => return nothing(first),
+        };
+        let job = self.job(id, event, false, waiting);
+        Ok(Accepted {
+            first,
+            job: Some(job),
+        })
+    }
+
+    fn job(
+        &self,
+        id: inbox::EventId,
+        event: Event,
+        resumed: bool,
+        waiting: OwnedSemaphorePermit,
+    ) -> Job {
+        let message = event.message().cloned();
+        Job {
+            server: Arc::clone(&self.server),
+            turn: message.map(|message| self.server.messages.join(message)),
+            event,
+            id,
+            resumed,
+            _waiting: waiting,
+        }
+    }
+
+    /// Does it concern an answer that was given, or one that is being made?
+    async fn is_answered(&self, event: &Event) -> Result<bool, Trouble> {
+        let store = &self.server.store;
+        let Some(at) = event.message() else {
+            return Ok(true);
+        };
+        if self.server.messages.busy(at) || store.answer(at.clone()).await?.is_some() {
+            return Ok(true);
+        }
+        let What::Wrote(message) = &event.what else {
+            return Ok(false);
+        };
+        for place in [&message.answer_at, &event.place] {
+            let last = store.last_paste(place.clone(), event.person.id.clone());
+            if last.await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Call it before connecting: what is written in the channels from here on is either received or read afterwards.
     pub async fn connecting(&self, chat: &str) -> Since {
-        let _ = chat;
-        Since::default()
+        match self.server.store.cursors(chat.to_string()).await {
+            Ok(cursors) => Since(cursors),
+            Err(trouble) => {
+                warn!(chat, why = %trouble, "how far the channels are read is not known");
+                Since::default()
+            }
+        }
     }
 
     /// Call it once a connection stands: what was missed is read in the background.
     pub fn connected(&self, chat: &str, since: Since) {
-        let _ = (chat, since);
+        if let Some(line) = self.server.line(chat) {
+            line.connected.store(true, Ordering::Relaxed);
+        }
+        info!(chat, "connected");
+        let (door, chat) = (self.clone(), chat.to_string());
+        tokio::spawn(async move { door.catch_up(&chat, since).await });
     }
 
     /// Call it when a connection is lost.
     pub fn disconnected(&self, chat: &str) {
-        let _ = chat;
+        if let Some(line) = self.server.line(chat) {
+            line.connected.store(false, Ordering::Relaxed);
+        }
+        info!(chat, "disconnected");
+    }
+
+    async fn catch_up(&self, chat: &str, since: Since) {
+        let Some(line) = self.server.line(chat) else {
+            return;
+        };
+        for cursor in since.0 {
+            let world = self.server.world();
+            if world.desk_of(&cursor.channel).is_none() {
+                continue;
+            }
+            for incoming in self.missed(line.chat.as_ref(), &cursor).await {
+                match self.receive(incoming).await {
+                    Ok(accepted) => accepted.work(),
+                    Err(trouble) => {
+                        warn!(chat, why = %trouble, "a missed message could not be taken in");
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn missed(&self, chat: &dyn super::chat::Chat, cursor: &Cursor) -> Vec<Incoming> {
+        let mut pause = Duration::from_secs(1);
+        for _ in 0..TRIES {
+            match chat.missed(cursor, MOST_MISSED).await {
+                Ok(missed) => return missed,
+                Err(Failure::Slow { wait, .. }) => sleep(wait).await,
+                Err(Failure::Down(_) | Failure::Unsure(_)) => sleep(pause).await,
+                Err(failure @ (Failure::Refused(_) | Failure::Gone | Failure::Stale)) => {
+                    warn!(chat = chat.name(), why = %failure, "missed messages cannot be read");
+                    return Vec::new();
+                }
+            }
+            pause *= 2;
+        }
+        warn!(
+            chat = chat.name(),
+            "missed messages were not read: it was tried often enough"
+        );
+        Vec::new()
+    }
+
+    /// Takes up what a program that ended, or trouble with the store, left undone.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub(super) async fn resume(&self) -> Result<usize, Trouble> {
+        let mut count = 0;
+        loop {
+            let left = self.server.store.resume(AT_A_TIME).await?;
+            if left.is_empty() {
+                return Ok(count);
+            }
+            for stored in left {
+                count += 1;
+                let event: Option<Event> = serde_json::from_slice(&stored.payload).ok();
+                let Some(event) = event.filter(|_| stored.resumed < MOST_RESUMED) else {
+                    warn!(
+                        event = stored.id.0,
+                        "an event that cannot be worked on is left alone"
+                    );
+                    work::finish(&self.server, stored.id, Outcome::Failed).await?;
+                    continue;
+                };
+                let waiting = Arc::clone(&self.server.waiting).acquire_owned().await;
+                let waiting = waiting.map_err(|_| Trouble::Closed)?;
+                self.job(stored.id, event, true, waiting).start();
+            }
+        }
     }
 }
 
 impl Accepted {
     /// Starts the work, in a task of its own.
-    pub fn work(self) {}
+    pub fn work(mut self) {
+        if let Some(job) = self.job.take() {
+            job.start();
+        }
+    }
+}
+
+/// An acknowledgement that failed loses nothing.
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take() {
+            job.start();
+        }
+    }
+}
+
+impl Job {
+    fn start(mut self) {
+        tokio::spawn(async move {
+            if let Some(turn) = &mut self.turn {
+                turn.wait().await;
+            }
+            let room = Arc::clone(&self.server.room);
+            let Ok(_room) = room.acquire().await else {
+                return;
+            };
+            work::run(&self).await;
+        });
+    }
+}
+
+/// Cuts what is longer than any bounce is.
+fn cut(event: &mut Event) {
+    let text = match &mut event.what {
+        What::Wrote(message) | What::Edited(message) | What::Explain { message, .. } => {
+            &mut message.text
+        }
+        What::Command { text, .. } => text,
+        What::Deleted(_) | What::Pressed { .. } | What::Submitted { .. } => return,
+    };
+    let end = text.floor_char_boundary(LONGEST_TEXT);
+    text.truncate(end);
 }

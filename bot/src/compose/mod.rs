@@ -9,4 +9,5 @@ pub mod evidence;
 pub mod faq;
 pub mod help;
 pub mod note;
+pub mod remark;
 pub mod report;

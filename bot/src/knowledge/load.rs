@@ -114,33 +114,27 @@ impl Knowledge {
     /// The same with its faults, for `knowledge check`.
     #[must_use]
     pub fn embedded_with_faults() -> (Self, Vec<Fault>) {
-        let mut files = Files::embedded();
-        let examples: HashMap<String, Vec<Examples>> =
-            serde_json::from_slice(EXAMPLES).unwrap_or_default();
-        for (name, file) in &mut files.meanings {
-            let own = examples.get(name).map_or(&[][..], Vec::as_slice);
-            for (meaning, (matches, not)) in file.meaning.iter_mut().zip(own) {
-                meaning.matches.clone_from(matches);
-                meaning.not.clone_from(not);
-            }
-        }
-        assemble(files, Vec::new())
+        assemble(Files::embedded_with_examples(), Vec::new())
     }
 
     /// Reads a folder laid out like `knowledge/`. What cannot be read is among the faults.
     #[must_use]
     pub fn from_folder(folder: &Path) -> (Self, Vec<Fault>) {
-        let mut found = Vec::new();
+        Self::layered(Some(folder), None)
+    }
+
+    /// The base (`None`: what is built in) with a folder laid over it: a file of that folder takes the place of the base's file of
+    /// the same name, others are added.
+    #[must_use]
+    pub fn layered(base: Option<&Path>, over: Option<&Path>) -> (Self, Vec<Fault>) {
         let mut faults = Vec::new();
-        read_folder(folder, folder, 0, &mut found, &mut faults);
-        if found.is_empty() {
-            faults.push(Fault {
-                file: folder.display().to_string(),
-                text: "holds no knowledge files; name a folder like `knowledge/`".into(),
-            });
+        let mut files = match base {
+            Some(folder) => Files::of_folder(folder, &mut faults),
+            None => Files::embedded_with_examples(),
+        };
+        if let Some(folder) = over {
+            files.cover(Files::of_folder(folder, &mut faults));
         }
-        found.sort_by(|a, b| a.0.cmp(&b.0));
-        let files = Files::sort(found, &mut faults);
         assemble(files, faults)
     }
 
@@ -230,6 +224,48 @@ impl Files {
     fn embedded() -> Self {
         // `knowledge check` and the tests read the same files with their faults; here none is left.
         serde_json::from_slice(EMBEDDED).unwrap_or_default()
+    }
+
+    fn embedded_with_examples() -> Self {
+        let mut files = Self::embedded();
+        let examples: HashMap<String, Vec<Examples>> =
+            serde_json::from_slice(EXAMPLES).unwrap_or_default();
+        for (name, file) in &mut files.meanings {
+            let own = examples.get(name).map_or(&[][..], Vec::as_slice);
+            for (meaning, (matches, not)) in file.meaning.iter_mut().zip(own) {
+                meaning.matches.clone_from(matches);
+                meaning.not.clone_from(not);
+            }
+        }
+        files
+    }
+
+    fn of_folder(folder: &Path, faults: &mut Vec<Fault>) -> Self {
+        let mut found = Vec::new();
+        read_folder(folder, folder, 0, &mut found, faults);
+        if found.is_empty() {
+            faults.push(Fault {
+                file: folder.display().to_string(),
+                text: "holds no knowledge files; name a folder like `knowledge/`".into(),
+            });
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Self::sort(found, faults)
+    }
+
+    /// Lays other files over these.
+    fn cover(&mut self, over: Self) {
+        fn lay<T>(under: &mut Vec<(String, T)>, over: Vec<(String, T)>) {
+            under.retain(|(name, _)| over.iter().all(|(other, _)| other != name));
+            under.extend(over);
+            under.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+        if !over.causes.cause.is_empty() {
+            self.causes = over.causes;
+        }
+        lay(&mut self.providers, over.providers);
+        lay(&mut self.faq, over.faq);
+        lay(&mut self.meanings, over.meanings);
     }
 
     fn sort(found: Vec<(String, Value)>, faults: &mut Vec<Fault>) -> Self {

@@ -16,6 +16,8 @@ pub struct Answer {
     pub desk: DeskName,
     /// Where the answer stands.
     pub place: Place,
+    /// Where it was pasted, if that is another place: the person's last paste is found there, too.
+    pub pasted_at: Option<Place>,
     /// Who pasted: the chat's id of that person.
     pub person: String,
     /// A digest of what was pasted: an edit that changes nothing needs no work.

@@ -113,7 +113,7 @@ pub trait Store: Send + Sync {
     /// The pastes that a post answers, oldest first.
     fn answered_by(&self, post: PostKey) -> Promise<'_, Vec<Answer>>;
 
-    /// The last paste of a person whose answer stands at a place.
+    /// The last paste of a person that was answered, or pasted, at a place.
     fn last_paste(&self, place: Place, person: String) -> Promise<'_, Option<Answer>>;
 
     /// How far the channels of a chat are read.

@@ -13,15 +13,24 @@ pub fn put_answer(draft: &mut Draft, answer: &Answer) -> Result<(), Fault> {
     let paste = Key::new(Kind::Answer).message(&answer.paste).checked()?;
     draft.mark(answered_by_key(&answer.post).then(&paste).checked()?);
     draft.mark(time_key(answer).then(&paste));
-    let last = last_key(&answer.place, &answer.person).checked()?;
-    let newer = match draft.record::<MessageRef>(&last)? {
-        Some(other) => self::answer(draft, &other)?.is_none_or(|other| other.at <= answer.at),
-        None => true,
-    };
-    if newer {
-        draft.put_record(last, &answer.paste)?;
+    for place in places(answer) {
+        let last = last_key(place, &answer.person).checked()?;
+        let newer = match draft.record::<MessageRef>(&last)? {
+            Some(other) => self::answer(draft, &other)?.is_none_or(|other| other.at <= answer.at),
+            None => true,
+        };
+        if newer {
+            draft.put_record(last, &answer.paste)?;
+        }
     }
     draft.put_record(paste, answer)
+}
+
+/// The places at which a paste can be somebody's last one.
+fn places(answer: &Answer) -> impl Iterator<Item = &Place> {
+    let elsewhere = answer.pasted_at.as_ref();
+    let elsewhere = elsewhere.filter(|place| **place != answer.place);
+    std::iter::once(&answer.place).chain(elsewhere)
 }
 
 pub fn forget(draft: &mut Draft, paste: &MessageRef) -> Result<(), Fault> {
@@ -31,9 +40,11 @@ pub fn forget(draft: &mut Draft, paste: &MessageRef) -> Result<(), Fault> {
     };
     draft.remove(&answered_by_key(&old.post).then(&key))?;
     draft.remove(&time_key(&old).then(&key))?;
-    let last = last_key(&old.place, &old.person);
-    if draft.record::<MessageRef>(&last)?.as_ref() == Some(paste) {
-        draft.remove(&last)?;
+    for place in places(&old) {
+        let last = last_key(place, &old.person);
+        if draft.record::<MessageRef>(&last)?.as_ref() == Some(paste) {
+            draft.remove(&last)?;
+        }
     }
     draft.remove(&key)
 }

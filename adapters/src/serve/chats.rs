@@ -1,0 +1,23 @@
+//! The chats that this program speaks: one line for each.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+
+use super::chat::Chat;
+use crate::config::Config;
+
+/// The chats that a config names.
+///
+/// # Errors
+/// Where one cannot be set up.
+pub fn named(config: &Config) -> Result<Vec<Arc<dyn Chat>>> {
+    let chats: Vec<Arc<dyn Chat>> = Vec::new();
+    if config.slack.is_some() {
+        bail!("[slack] cannot be served: this program was built without it");
+    }
+    if config.discord.is_some() {
+        bail!("[discord] cannot be served: this program was built without it");
+    }
+    Ok(chats)
+}

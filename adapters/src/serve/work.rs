@@ -1,0 +1,277 @@
+//! The work on one event, from reading it to the change that ends it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bot::ask::{Ask, Asker, Usage};
+use bot::bot::{Answer, Bot};
+use bot::compose::remark;
+use bot::desk::{Desk, Right};
+use bot::event::{Event, Handle, What};
+use bot::place::MessageRef;
+use bot::reply::Reply;
+use bot::store::inbox::{EventId, Outcome};
+use bot::store::outbox::{Act, NewPost, PostKey};
+use bot::store::trouble::Trouble;
+use bot::store::{Change, Store};
+use futures_util::FutureExt;
+use tracing::{error, info, warn};
+
+use super::chat::{Chat, Failure};
+use super::door::Job;
+use super::server::{Server, now};
+use super::world::World;
+use super::{direct, paste};
+
+/// From so many bytes on a paste is read on a thread of its own.
+const LARGE: usize = 64 << 10;
+
+/// What the work on an event has at hand.
+pub struct Work<'j> {
+    pub server: &'j Server,
+    pub chat: &'j dyn Chat,
+    pub desk: &'j Desk,
+    pub world: &'j World,
+    pub bot: Arc<Bot>,
+    pub event: &'j Event,
+    pub id: EventId,
+    pub resumed: bool,
+}
+
+/// Works on an event to its end, whatever happens.
+pub async fn run(job: &Job) {
+    let begun = Instant::now();
+    let server = &job.server;
+    let guarded = std::panic::AssertUnwindSafe(dispatch(job)).catch_unwind();
+    let ended = match guarded.await {
+        Ok(ended) => ended,
+        Err(_) => {
+            error!(event = job.id.0, "the work on an event ended in a panic");
+            apologize(job).await;
+            finish(server, job.id, Outcome::Failed)
+                .await
+                .map(|()| Outcome::Failed)
+        }
+    };
+    match ended {
+        Ok(outcome) => {
+            let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            info!(
+                event = job.id.0,
+                kind = kind(&job.event.what),
+                outcome = ?outcome,
+                ms = took,
+                "event worked on"
+            );
+        }
+        Err(trouble) => {
+            warn!(event = job.id.0, why = %trouble, "an event is left for later");
+            server.left.notify_one();
+        }
+    }
+}
+
+fn kind(what: &What) -> &'static str {
+    match what {
+        What::Wrote(_) => "message",
+        What::Edited(_) => "edit",
+        What::Deleted(_) => "deletion",
+        What::Command { .. } => "command",
+        What::Explain { .. } => "shortcut",
+        What::Pressed { .. } => "button",
+        What::Submitted { .. } => "form",
+    }
+}
+
+async fn dispatch(job: &Job) -> Result<Outcome, Trouble> {
+    let server = job.server.as_ref();
+    let world = server.world();
+    let channel = &job.event.place.channel;
+    let (Some((desk, bot)), Some(line)) = (world.desk_of(channel), server.line(&channel.chat))
+    else {
+        // The config has changed since.
+        finish(server, job.id, Outcome::Refused).await?;
+        return Ok(Outcome::Refused);
+    };
+    let work = Work {
+        server,
+        chat: line.chat.as_ref(),
+        desk,
+        world: &world,
+        bot,
+        event: &job.event,
+        id: job.id,
+        resumed: job.resumed,
+    };
+    match &job.event.what {
+        What::Wrote(message) => paste::wrote(&work, message).await,
+        What::Edited(message) => paste::edited(&work, message).await,
+        What::Deleted(message) => paste::deleted(&work, message).await,
+        What::Explain { message, handle } => direct::explain(&work, message, handle).await,
+        What::Command { text, handle } => direct::command(&work, text, handle).await,
+        What::Pressed { action, on, handle } => {
+            direct::pressed(&work, *action, on.as_ref(), handle).await
+        }
+        What::Submitted {
+            form,
+            filled,
+            handle,
+        } => direct::submitted(&work, *form, filled, handle).await,
+    }
+}
+
+impl Work<'_> {
+    pub fn store(&self) -> &dyn Store {
+        self.server.store.as_ref()
+    }
+
+    pub async fn may(&self, right: Right) -> bool {
+        let channel = &self.event.place.channel;
+        let person = &self.event.person;
+        self.server.allows(self.desk, right, person, channel).await
+    }
+
+    pub fn asker(&self, addressed: bool) -> Asker {
+        Asker {
+            our_domains: self.desk.our_domains(),
+            addressed,
+            case: Some(self.id.0),
+            contact: self.desk.contact.clone(),
+        }
+    }
+
+    /// Asks the core. What takes long is done on a thread of its own.
+    pub async fn ask(&self, mut ask: Ask, asker: Asker) -> Result<Answer, Usage> {
+        self.limit(&mut ask);
+        if size(&ask) < LARGE {
+            return self.bot.answer(&ask, &asker).await;
+        }
+        let bot = Arc::clone(&self.bot);
+        let handle = tokio::runtime::Handle::current();
+        let asked =
+            tokio::task::spawn_blocking(move || handle.block_on(bot.answer(&ask, &asker))).await;
+        asked.unwrap_or_else(|_| Err(Usage("That text could not be read.".into())))
+    }
+
+    /// Puts the config's limit on what asks name servers.
+    fn limit(&self, ask: &mut Ask) {
+        let time = self.world.dns_time;
+        match ask {
+            Ask::CheckDomain(check) => check.options.limits.time = time,
+            Ask::AddChecks { checks, .. } => {
+                for check in checks {
+                    check.options.limits.time = time;
+                }
+            }
+            Ask::Explain { .. }
+            | Ask::Evidence(_)
+            | Ask::Note(_)
+            | Ask::CheckSender(_)
+            | Ask::Code(_)
+            | Ask::Help => {}
+        }
+    }
+
+    /// The name of what this event says.
+    pub fn key(&self, what: &str) -> PostKey {
+        PostKey(format!("event/{}/{what}", self.id.0))
+    }
+
+    pub fn post(&self, key: PostKey, act: Act, reply: Reply, version: u64) -> NewPost {
+        NewPost {
+            key,
+            desk: self.desk.name.clone(),
+            act,
+            reply,
+            files: Vec::new(),
+            version,
+        }
+    }
+
+    /// Makes the change that ends the work, or a part of it.
+    pub async fn commit(&self, change: Change) -> Result<(), Trouble> {
+        let posts = !change.posts.is_empty();
+        self.store().commit(change).await?;
+        if posts {
+            self.server.wake(self.chat.name());
+        }
+        Ok(())
+    }
+
+    pub async fn end(&self, outcome: Outcome) -> Result<Outcome, Trouble> {
+        finish(self.server, self.id, outcome).await?;
+        Ok(outcome)
+    }
+
+    /// Answers through the event's handle. What a chat does not take any more is not asked for twice.
+    pub async fn respond(&self, to: &Handle, reply: &Reply, again: bool) {
+        respond(self.chat, to, reply, again || self.resumed).await;
+    }
+
+    /// Shows that it takes a while; nothing depends on it.
+    pub async fn working(&self, on: &MessageRef, yes: bool) {
+        if let Err(failure) = self.chat.working(on, yes).await {
+            tracing::debug!(why = %failure, "a sign of work could not be given");
+        }
+    }
+}
+
+/// How often a direct answer is tried.
+const TRIES: u32 = 4;
+
+async fn respond(chat: &dyn Chat, to: &Handle, reply: &Reply, again: bool) {
+    let mut pause = std::time::Duration::from_millis(500);
+    for _ in 0..TRIES {
+        match chat.respond(to, reply, again).await {
+            Ok(()) => return,
+            Err(Failure::Slow { wait, .. }) => tokio::time::sleep(wait).await,
+            Err(Failure::Down(_)) => tokio::time::sleep(pause).await,
+            Err(failure) => {
+                warn!(chat = chat.name(), why = %failure, "a direct answer did not get through");
+                return;
+            }
+        }
+        pause *= 2;
+    }
+    warn!(chat = chat.name(), "a direct answer was given up");
+}
+
+/// Tells who asks in a place of no desk that there is none.
+pub async fn nowhere(server: Arc<Server>, event: Event) {
+    let line = server.line(&event.place.channel.chat);
+    if let (Some(line), Some(handle)) = (line, event.handle()) {
+        respond(line.chat.as_ref(), handle, &remark::nowhere(), false).await;
+    }
+}
+
+async fn apologize(job: &Job) {
+    let line = job.server.line(&job.event.place.channel.chat);
+    if let (Some(line), Some(handle)) = (line, job.event.handle()) {
+        respond(
+            line.chat.as_ref(),
+            handle,
+            &remark::trouble(job.id.0),
+            false,
+        )
+        .await;
+    }
+}
+
+/// Notes that nothing more comes of an event.
+pub async fn finish(server: &Server, id: EventId, outcome: Outcome) -> Result<(), Trouble> {
+    let change = Change {
+        finished: Some((id, outcome)),
+        now: now(),
+        ..Change::default()
+    };
+    server.store.commit(change).await.map(|_| ())
+}
+
+fn size(ask: &Ask) -> usize {
+    let of = |pasted: &bot::ask::Pasted| pasted.parts.iter().map(Vec::len).sum::<usize>();
+    match ask {
+        Ask::Explain { pasted, earlier } => of(pasted) + earlier.as_ref().map_or(0, of),
+        Ask::Evidence(pasted) | Ask::Note(pasted) | Ask::CheckSender(pasted) => of(pasted),
+        Ask::Code(_) | Ask::CheckDomain(_) | Ask::AddChecks { .. } | Ask::Help => 0,
+    }
+}
