@@ -22,6 +22,7 @@ mod nameserver;
 mod openspf;
 mod policies;
 mod scores;
+mod serve;
 mod sound;
 mod spf_lab;
 mod store;

@@ -117,7 +117,8 @@ impl Bot {
 
     fn explain(&self, pasted: &Pasted, earlier: Option<&Pasted>, asker: &Asker) -> Answer {
         let (diagnoses, joined) = self.read_joined(pasted, earlier, asker);
-        if let Some(question) = self.question(pasted, &diagnoses) {
+        let question = self.question(pasted, &diagnoses);
+        if let Some(question) = question.filter(|_| asker.addressed) {
             return say(compose::faq::answer(question));
         }
         let worth_saying = diagnoses

@@ -12,7 +12,7 @@ use crate::code::{EnhancedCode, SmtpCode};
 use crate::knowledge::entry::{Cause, Kind, Party, Provider, Resend, Sureness};
 use crate::knowledge::load::{Entry, Knowledge};
 use crate::names::Names;
-use crate::ndr::{Form, Ndr, Recipient};
+use crate::ndr::{Form, Ndr, Recipient, original};
 use judge::Judge;
 use naming::names;
 
@@ -155,9 +155,11 @@ pub struct Diagnosis<'k> {
     pub received_spf: Option<String>,
     /// DKIM selector and domain of each signature of the returned message.
     pub signatures: Vec<(String, String)>,
-    /// Message-ID and date of the returned message, as its headers say.
+    /// Message-ID and date of the returned message, as the report says.
     pub message_id: Option<String>,
     pub sent: Option<String>,
+    /// When the report was written.
+    pub reported: Option<String>,
     /// Is it certain that a bounce was seen, however unsure its cause?
     pub seen: bool,
     /// Was there nothing to read?
@@ -233,10 +235,16 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
         received_spf: ndr.original.received_spf.clone(),
         signatures: ndr.original.dkim.clone(),
         message_id: ndr.original.message_id.clone(),
-        sent: ndr.original.date.clone(),
+        sent: sent(ndr),
+        reported: ndr.date.clone(),
         seen,
         empty: ndr.text.trim().is_empty() && ndr.recipients.is_empty() && ndr.subject.is_none(),
     }
+}
+
+fn sent(ndr: &Ndr) -> Option<String> {
+    let said = ndr.original.date.clone();
+    said.or_else(|| original::created(&ndr.text).map(Into::into))
 }
 
 /// The verdict that needs action most: a failure before a delay, the surer before the less sure, the first of equals.

@@ -73,8 +73,15 @@ pub fn completes(
             d.whole.recipient.address.is_some(),
         )
     };
-    knows(whole) > knows(second)
-        || whole.whole.kind != Kind::NotABounce && second.whole.recipient.address.is_none()
+    // The part for people and the part for administrators of one report name the same recipient; only the
+    // latter has a code.
+    let address = second.whole.recipient.address.as_deref();
+    let same = matches!(first, [first] if address.is_some()
+        && first.whole.recipient.address.as_deref() == address
+        && first.whole.smtp.is_none()
+        && first.whole.code.is_none());
+    let failed = whole.whole.kind != Kind::NotABounce;
+    knows(whole) > knows(second) || failed && (same || second.whole.recipient.address.is_none())
 }
 
 /// What a reader would learn of it.

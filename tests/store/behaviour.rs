@@ -207,6 +207,28 @@ fn answers_are_found_by_paste_by_post_and_by_person() {
 }
 
 #[test]
+fn a_last_paste_is_found_where_it_was_pasted_as_well() {
+    let bed = Bed::new();
+    let store = bed.store();
+    let elsewhere = bot::store::memory::Answer {
+        pasted_at: Some(place()),
+        ..answer("p1", "one", 10)
+    };
+    bed.commit(Change {
+        answers: vec![elsewhere],
+        ..Change::default()
+    });
+    let last = |place| done(store.last_paste(place, "anna".into())).map(|a| a.paste.id);
+    assert_eq!(last(thread("t")).as_deref(), Some("p1"));
+    assert_eq!(last(place()).as_deref(), Some("p1"));
+    bed.commit(Change {
+        forgotten: vec![message("p1")],
+        ..Change::default()
+    });
+    assert_eq!((last(thread("t")), last(place())), (None, None));
+}
+
+#[test]
 fn cursors_only_move_forward() {
     let mut bed = Bed::new();
     let read = |id: &str, at| Cursor {

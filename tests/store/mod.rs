@@ -210,6 +210,7 @@ fn answer(paste: &str, post: &str, at: u64) -> Answer {
         paste: message(paste),
         desk: DeskName("desk".into()),
         place: thread("t"),
+        pasted_at: None,
         person: "anna".into(),
         digest: format!("digest of {paste}"),
         post: key(post),

@@ -54,9 +54,9 @@ async fn ask_directly(
             let reply = Reply { private, ..*reply };
             work.respond(to, &reply, false).await;
             if let Some(then) = then
-                && let Ok(Answer::Say { reply, .. }) = work.ask(then, work.asker(true)).await
+                && let Some(reply) = work.ask_then(then).await
             {
-                let reply = Reply { private, ..*reply };
+                let reply = Reply { private, ..reply };
                 work.respond(to, &reply, true).await;
             }
             work.end(Outcome::Answered).await

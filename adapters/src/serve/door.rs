@@ -291,10 +291,10 @@ impl Job {
                 turn.wait().await;
             }
             let room = Arc::clone(&self.server.room);
-            let Ok(_room) = room.acquire().await else {
+            let Ok(room) = room.acquire_owned().await else {
                 return;
             };
-            work::run(&self).await;
+            work::run(&self, room).await;
         });
     }
 }

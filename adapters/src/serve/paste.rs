@@ -232,15 +232,15 @@ async fn go_on(
     post: PostKey,
 ) -> Result<(), Trouble> {
     work.working(&message.at, true).await;
-    let answer = work.ask(then, work.asker(true)).await;
+    let grown = work.ask_then(then).await;
     work.working(&message.at, false).await;
     let _turn = turn(work, &message.author.id).await;
     let mut posts = Vec::new();
-    if let Ok(Answer::Say { reply, .. }) = answer {
+    if let Some(reply) = grown {
         let pastes = work.store().answered_by(post.clone()).await?;
         let newest = pastes.iter().map(|answer| answer.event).max();
         if newest == Some(work.id) {
-            posts.push(work.post(work.key("then"), Act::Edit(post), *reply, work.id.0 * 2 + 1));
+            posts.push(work.post(work.key("then"), Act::Edit(post), reply, work.id.0 * 2 + 1));
         }
     }
     work.commit(Change {

@@ -15,7 +15,7 @@ use tracing::{error, info, warn};
 
 use super::chat::Chat;
 use super::door::Door;
-use super::server::{AT_ONCE, Server, now};
+use super::server::{AT_ONCE, CHECKS_AT_ONCE, Server, now};
 use super::world::World;
 use super::{logs, reload, send};
 use crate::config::{Config, Keep};
@@ -71,13 +71,7 @@ async fn serve(file: &Path, config: Config, chats: Chats) -> Result<ExitCode> {
     }
     let mut program = Program::start(&config, Arc::new(store), chats).await?;
     let again = Arc::new(Notify::new());
-    let reload = reload::run(
-        Arc::clone(&program.server),
-        file.to_path_buf(),
-        config,
-        Arc::clone(&again),
-    );
-    program.others.push(tokio::spawn(reload));
+    program.watch(file, config, Arc::clone(&again));
     if let Some(listener) = listener {
         program.show_health(listener);
     }
@@ -139,6 +133,13 @@ impl Program {
         Ok(program)
     }
 
+    /// Reads the config and the knowledge again when they change, or when `again` says so.
+    pub fn watch(&mut self, file: &Path, config: Config, again: Arc<Notify>) {
+        let server = Arc::clone(&self.server);
+        let watching = reload::run(server, file.to_path_buf(), config, again);
+        self.others.push(tokio::spawn(watching));
+    }
+
     /// Answers on the health endpoint.
     pub fn show_health(&mut self, listener: tokio::net::TcpListener) {
         let server = Arc::clone(&self.server);
@@ -174,9 +175,17 @@ impl Program {
         for (_, listening) in self.listening {
             end(listening).await;
         }
-        let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
-        let worked = timeout(LAST_CALL, self.server.room.acquire_many(all)).await;
-        if worked.is_err() {
+        let worked = async {
+            for (room, all) in [
+                (self.server.room.as_ref(), AT_ONCE),
+                (&self.server.checks, CHECKS_AT_ONCE),
+            ] {
+                let all = u32::try_from(all).unwrap_or(u32::MAX);
+                // A closed room is an empty one.
+                let _all = room.acquire_many(all).await;
+            }
+        };
+        if timeout(LAST_CALL, worked).await.is_err() {
             warn!("some events were still worked on; they are taken up at the next start");
         }
         for task in self.sending.into_iter().chain(self.others) {

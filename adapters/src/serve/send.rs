@@ -312,7 +312,7 @@ async fn note(server: &Server, due: &Due, how: Settled) {
         match server.store.settle(due.id, how.clone(), now()).await {
             Ok(()) => return,
             Err(trouble) => {
-                warn!(post = due.id.0, why = %trouble, "how a post fared cannot be noted")
+                warn!(post = due.id.0, why = %trouble, "how a post fared cannot be noted");
             }
         }
         if *stop.borrow() {

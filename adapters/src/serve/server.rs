@@ -20,6 +20,8 @@ use super::world::World;
 
 /// So many events are worked on at a time.
 pub const AT_ONCE: usize = 64;
+/// So many ask name servers at a time, after what they know already is said.
+pub const CHECKS_AT_ONCE: usize = 32;
 /// So many wait for that; then the chats wait with us.
 pub const MOST_WAITING: usize = 5_000;
 
@@ -43,6 +45,7 @@ pub struct Server {
     /// What one person pastes is judged one after another: a paste may complete the one before it.
     pub people: Turns<(Channel, String)>,
     pub room: Arc<Semaphore>,
+    pub checks: Semaphore,
     pub waiting: Arc<Semaphore>,
     pub files: Semaphore,
     groups: Mutex<HashMap<(String, String), Known>>,
@@ -73,6 +76,7 @@ impl Server {
             messages: Turns::default(),
             people: Turns::default(),
             room: Arc::new(Semaphore::new(AT_ONCE)),
+            checks: Semaphore::new(CHECKS_AT_ONCE),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             files: Semaphore::new(MESSAGES_AT_ONCE),
             groups: Mutex::default(),

@@ -1,6 +1,6 @@
 //! The work on one event, from reading it to the change that ends it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bot::ask::{Ask, Asker, Usage};
@@ -15,6 +15,7 @@ use bot::store::outbox::{Act, NewPost, PostKey};
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Store};
 use futures_util::FutureExt;
+use tokio::sync::OwnedSemaphorePermit;
 use tracing::{error, info, warn};
 
 use super::chat::{Chat, Failure};
@@ -36,13 +37,15 @@ pub struct Work<'j> {
     pub event: &'j Event,
     pub id: EventId,
     pub resumed: bool,
+    /// Its place among those that are worked on. It is left while name servers are waited for.
+    room: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// Works on an event to its end, whatever happens.
-pub async fn run(job: &Job) {
+pub async fn run(job: &Job, room: OwnedSemaphorePermit) {
     let begun = Instant::now();
     let server = &job.server;
-    let guarded = std::panic::AssertUnwindSafe(dispatch(job)).catch_unwind();
+    let guarded = std::panic::AssertUnwindSafe(dispatch(job, room)).catch_unwind();
     let ended = match guarded.await {
         Ok(ended) => ended,
         Err(_) => {
@@ -83,7 +86,7 @@ fn kind(what: &What) -> &'static str {
     }
 }
 
-async fn dispatch(job: &Job) -> Result<Outcome, Trouble> {
+async fn dispatch(job: &Job, room: OwnedSemaphorePermit) -> Result<Outcome, Trouble> {
     let server = job.server.as_ref();
     let world = server.world();
     let channel = &job.event.place.channel;
@@ -102,6 +105,7 @@ async fn dispatch(job: &Job) -> Result<Outcome, Trouble> {
         event: &job.event,
         id: job.id,
         resumed: job.resumed,
+        room: Mutex::new(Some(room)),
     };
     match &job.event.what {
         What::Wrote(message) => paste::wrote(&work, message).await,
@@ -151,6 +155,21 @@ impl Work<'_> {
         let asked =
             tokio::task::spawn_blocking(move || handle.block_on(bot.answer(&ask, &asker))).await;
         asked.unwrap_or_else(|_| Err(Usage("That text could not be read.".into())))
+    }
+
+    /// Asks what comes next, after what is known is said: it may take seconds, and nobody else shall wait for that.
+    pub async fn ask_then(&self, then: Ask) -> Option<Reply> {
+        drop(
+            self.room
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        let _place = self.server.checks.acquire().await;
+        match self.ask(then, self.asker(true)).await {
+            Ok(Answer::Say { reply, .. }) => Some(*reply),
+            Ok(Answer::Silence | Answer::Remove) | Err(_) => None,
+        }
     }
 
     /// Puts the config's limit on what asks name servers.

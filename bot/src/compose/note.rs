@@ -1,6 +1,7 @@
 //! The note for the other side: a text that is sent to whoever has to act, with what they need to find the case in their logs.
 //!
-//! It names their server, its reply, the recipient, the time; nothing of our own machines, and nothing that only we can act on.
+//! It names their server, its reply, the recipient, the time and the Message-ID that the message carried; nothing else of our own
+//! machines, and nothing that only we can act on.
 
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -134,10 +135,9 @@ fn note(diagnosis: &Diagnosis<'_>, to: &Addressee) -> String {
         "Sending address",
         whole.names.ip.clone().filter(|ip| is_public(ip)),
     );
-    fact(
-        "Sent",
-        diagnosis.sent.as_deref().map(|date| one_line(date, 60)),
-    );
+    let date = |said: &Option<String>| said.as_deref().map(|date| one_line(date, 60));
+    fact("Sent", date(&diagnosis.sent));
+    fact("Reported", date(&diagnosis.reported));
     fact(
         "Message-ID",
         diagnosis.message_id.as_deref().and_then(message_id),

@@ -468,6 +468,7 @@ fn failed_header(ndr: &mut Ndr, message: &Message<'_>) {
 
 fn head(ndr: &mut Ndr, message: &Message<'_>) {
     ndr.subject = message.subject().map(Into::into);
+    ndr.date = message.date().map(mail_parser::DateTime::to_rfc3339);
     ndr.framed |= ndr
         .subject
         .as_ref()

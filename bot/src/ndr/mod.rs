@@ -143,6 +143,8 @@ pub struct Ndr {
     pub machine: bool,
     /// Subject of the report itself.
     pub subject: Option<String>,
+    /// When the report was written, as it says.
+    pub date: Option<String>,
     /// Who sent the report.
     pub sender: Option<String>,
     pub original: Original,

@@ -96,3 +96,13 @@ fn take_in(name: &str, value: &str, original: &mut Original) {
         _ => {}
     }
 }
+
+/// When the message was sent, as a report in words says.
+#[must_use]
+pub fn created(text: &str) -> Option<&str> {
+    let mut lines = text.lines().filter_map(fields::split);
+    let found = lines.find(|(name, _)| name.eq_ignore_ascii_case("created date"));
+    found
+        .map(|(_, value)| value)
+        .filter(|value| !value.is_empty())
+}

@@ -15,6 +15,7 @@ impl Walk {
     pub(super) fn own_header(&mut self, name: &str, value: &str) {
         match name.to_ascii_lowercase().as_str() {
             "subject" => self.ndr.subject = Some(value.to_string()),
+            "date" => self.ndr.date = Some(value.to_string()),
             "from" | "sender" => {
                 self.ndr.sender = Some(value.to_string());
                 self.senders.extend(address::first(value).map(Into::into));
