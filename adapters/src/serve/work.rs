@@ -21,7 +21,6 @@ use tracing::{error, info, warn};
 use super::chat::{Chat, Failure};
 use super::door::Job;
 use super::server::{Server, now};
-use super::world::World;
 use super::{direct, paste};
 
 /// From so many bytes on a paste is read on a thread of its own.
@@ -32,7 +31,6 @@ pub struct Work<'j> {
     pub server: &'j Server,
     pub chat: &'j dyn Chat,
     pub desk: &'j Desk,
-    pub world: &'j World,
     pub bot: Arc<Bot>,
     pub event: &'j Event,
     pub id: EventId,
@@ -100,7 +98,6 @@ async fn dispatch(job: &Job, room: OwnedSemaphorePermit) -> Result<Outcome, Trou
         server,
         chat: line.chat.as_ref(),
         desk,
-        world: &world,
         bot,
         event: &job.event,
         id: job.id,
@@ -145,8 +142,7 @@ impl Work<'_> {
     }
 
     /// Asks the core. What takes long is done on a thread of its own.
-    pub async fn ask(&self, mut ask: Ask, asker: Asker) -> Result<Answer, Usage> {
-        self.limit(&mut ask);
+    pub async fn ask(&self, ask: Ask, asker: Asker) -> Result<Answer, Usage> {
         if size(&ask) < LARGE {
             return self.bot.answer(&ask, &asker).await;
         }
@@ -169,25 +165,6 @@ impl Work<'_> {
         match self.ask(then, self.asker(true)).await {
             Ok(Answer::Say { reply, .. }) => Some(*reply),
             Ok(Answer::Silence | Answer::Remove) | Err(_) => None,
-        }
-    }
-
-    /// Puts the config's limit on what asks name servers.
-    fn limit(&self, ask: &mut Ask) {
-        let time = self.world.dns_time;
-        match ask {
-            Ask::CheckDomain(check) => check.options.limits.time = time,
-            Ask::AddChecks { checks, .. } => {
-                for check in checks {
-                    check.options.limits.time = time;
-                }
-            }
-            Ask::Explain { .. }
-            | Ask::Evidence(_)
-            | Ask::Note(_)
-            | Ask::CheckSender(_)
-            | Ask::Code(_)
-            | Ask::Help => {}
         }
     }
 

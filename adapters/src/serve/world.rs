@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use bot::bot::Bot;
 use bot::desk::{Desk, desk_of};
 use bot::dns::fetch::Files;
-use bot::dns::lookup::{self, Resolver, Servers};
+use bot::dns::lookup::{self, Limits, Resolver, Servers};
 use bot::knowledge::check::check;
 use bot::knowledge::load::Knowledge;
 use bot::place::Channel;
@@ -22,8 +22,6 @@ pub struct World {
     pub desks: Vec<Desk>,
     /// In the order of the desks.
     bots: Vec<Arc<Bot>>,
-    /// What one domain may take.
-    pub dns_time: Duration,
 }
 
 impl World {
@@ -52,7 +50,6 @@ impl World {
         Ok(Self {
             desks: config.desks.clone(),
             bots,
-            dns_time: Duration::from_secs(config.dns.timeout_seconds.into()),
         })
     }
 
@@ -100,6 +97,10 @@ fn resolver(dns: &Dns) -> Result<Option<Resolver>> {
         addresses: addresses.collect::<Result<_>>()?,
         transport,
         name: dns.tls_name.clone(),
+        limits: Limits {
+            time: Duration::from_secs(dns.timeout_seconds.into()),
+            ..Limits::default()
+        },
         ..Servers::default()
     };
     Ok(Some(Resolver::new(&servers, Files::default())?))
