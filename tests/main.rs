@@ -25,6 +25,7 @@ mod scores;
 mod serve;
 mod sound;
 mod spf_lab;
+mod slack;
 mod store;
 mod suffixes;
 mod support;

@@ -52,6 +52,9 @@ pub enum Task {
     /// Look after the durable store
     #[command(subcommand)]
     Store(KeepStore),
+    /// Set up a chat: what to paste where, and whether tokens have the rights that are needed
+    #[command(subcommand)]
+    Setup(Setup),
     /// Measure speed over a folder of messages, beside the MIME parser alone
     Bench {
         /// A folder of messages
@@ -170,6 +173,19 @@ pub enum Keep {
     },
     /// Print the JSON Schema of a knowledge file
     Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Setup {
+    /// Print the app manifest, or check the tokens of a config
+    Slack {
+        /// Check the tokens of this config instead
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Where events come over HTTP (default: over a socket)
+        #[arg(long, value_name = "URL", conflicts_with = "config")]
+        request_url: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

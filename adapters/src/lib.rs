@@ -15,4 +15,5 @@ pub mod store;
 pub mod terminal;
 
 pub mod serve;
+pub mod slack;
 pub mod web;

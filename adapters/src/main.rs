@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use adapters::args::{Arguments, Task};
+use adapters::args::{Arguments, Setup, Task};
 use adapters::terminal::is_closed_pipe;
-use adapters::{bench, check_domain, explain, feedback, keep, serve, store, terminal};
+use adapters::{bench, check_domain, explain, feedback, keep, serve, slack, store, terminal};
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
 use clap::Parser;
@@ -23,6 +23,10 @@ fn main() -> ExitCode {
         Task::Serve { config } => serve::run::run(&config, serve::chats::named),
         Task::Feedback(task) => feedback::run(&task),
         Task::Store(task) => store::run(&task),
+        Task::Setup(Setup::Slack {
+            config,
+            request_url,
+        }) => slack::setup::run(config.as_deref(), request_url.as_deref()),
         Task::Bench { folder } => bench::run(&folder),
     };
     match done {

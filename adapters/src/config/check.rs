@@ -34,7 +34,7 @@ pub fn sentence(error: &toml::de::Error, text: &str) -> String {
 }
 
 /// Looks through what was read and makes the config of it.
-pub fn check(written: Written, folder: &Path) -> Result<Config, Vec<String>> {
+pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<String>> {
     let Written {
         store,
         health,

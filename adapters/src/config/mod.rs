@@ -1,7 +1,7 @@
 //! `bouncedesk.toml`: read, looked through, every fault told in one sentence with its key. Tokens come from files or variables.
 
-mod check;
-mod desk;
+pub(crate) mod check;
+pub(crate) mod desk;
 pub mod platform;
 pub mod secret;
 

@@ -6,15 +6,16 @@ use anyhow::{Result, bail};
 
 use super::chat::Chat;
 use crate::config::Config;
+use crate::slack::Slack;
 
 /// The chats that a config names.
 ///
 /// # Errors
 /// Where one cannot be set up.
 pub fn named(config: &Config) -> Result<Vec<Arc<dyn Chat>>> {
-    let chats: Vec<Arc<dyn Chat>> = Vec::new();
-    if config.slack.is_some() {
-        bail!("[slack] cannot be served: this program was built without it");
+    let mut chats: Vec<Arc<dyn Chat>> = Vec::new();
+    if let Some(settings) = &config.slack {
+        chats.push(Arc::new(Slack::new(settings, config)?));
     }
     if config.discord.is_some() {
         bail!("[discord] cannot be served: this program was built without it");

@@ -1,0 +1,335 @@
+//! Slack: connects, sends, edits, answers. `event` reads what comes in, `render` sets what goes out.
+//!
+//! The library's own listeners acknowledge what they cannot read and drop fields that they do not know; so its client makes the calls,
+//! and payloads are read as the JSON that they are.
+
+mod api;
+pub mod event;
+mod fetch;
+mod handle;
+mod history;
+mod http;
+mod intake;
+mod message;
+mod page;
+mod people;
+pub mod render;
+mod respond;
+pub mod setup;
+mod socket;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use bot::event::{FileRef, Handle, Person, PersonKind, What};
+use bot::place::{Channel, MessageRef, Place};
+use bot::reply::Reply;
+use bot::store::memory::Cursor;
+use bot::store::outbox::PostKey;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use tracing::warn;
+
+use self::api::Api;
+use self::handle::Way;
+use self::message::{id, list, text};
+use self::people::People;
+use crate::config::Config;
+use crate::config::desk::SLACK;
+use crate::config::platform::{Slack as Settings, SlackMode};
+use crate::config::secret::Secret;
+use crate::serve::chat::{Chat, Doing, Failure, Incoming, Pace, Sending, Stop};
+use crate::serve::door::Door;
+
+/// The name of our mark in a message's metadata, by which `find` knows it.
+const MARK: &str = "bouncedesk_post";
+/// What a message is marked with while it is worked on.
+const EYES: &str = "eyes";
+/// How long we wait before the Web API is tried again at the start.
+const PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Slack.
+pub struct Slack {
+    settings: Settings,
+    api: Api,
+    people: People,
+    /// Our user id in each workspace, once Slack has said it.
+    us: RwLock<HashMap<String, String>>,
+}
+
+impl Slack {
+    /// # Errors
+    /// Where the system has no certificates.
+    pub fn new(settings: &Settings, config: &Config) -> Result<Self> {
+        let api = Api::new(settings, config.loopback_only).context("set up the calls to Slack")?;
+        Ok(Self {
+            settings: settings.clone(),
+            api,
+            people: People::default(),
+            us: RwLock::default(),
+        })
+    }
+
+    /// The bot token of a workspace.
+    fn token(&self, team: &str) -> Result<&Secret, Failure> {
+        let mut all = self.settings.workspaces.iter();
+        let found = all.find(|workspace| workspace.id == team);
+        found
+            .map(|workspace| &workspace.bot_token)
+            .ok_or_else(|| Failure::Refused(format!("no token for the workspace {team}")))
+    }
+
+    async fn post(&self, team: &str, method: &str, body: &Value) -> Result<Value, Failure> {
+        self.api.post(self.token(team)?, method, body).await
+    }
+
+    async fn get(
+        &self,
+        team: &str,
+        method: &str,
+        parameters: &[(&str, &str)],
+    ) -> Result<Value, Failure> {
+        self.api.get(self.token(team)?, method, parameters).await
+    }
+
+    /// Asks who we are in each workspace. Ends when all have answered, or one never will.
+    async fn introduce(&self, stop: &mut Stop) -> Result<(), Failure> {
+        for workspace in &self.settings.workspaces {
+            let mut pause = PAUSE;
+            loop {
+                match self
+                    .api
+                    .post(&workspace.bot_token, "auth.test", &json!({}))
+                    .await
+                {
+                    Ok(said) if text(&said, "team_id") != workspace.id => {
+                        return Err(Failure::Refused(format!(
+                            "the bot token of workspace {} belongs to workspace {}; correct `slack.workspace` in the config",
+                            workspace.id,
+                            harmless_id(text(&said, "team_id"))
+                        )));
+                    }
+                    Ok(said) => {
+                        let mut us = self.us.write().unwrap_or_else(PoisonError::into_inner);
+                        us.insert(workspace.id.clone(), id(&said, "user_id"));
+                        break;
+                    }
+                    Err(Failure::Refused(why)) => {
+                        return Err(Failure::Refused(format!(
+                            "the bot token of workspace {} is not taken ({why}); `bouncedesk setup slack` says what it needs",
+                            workspace.id
+                        )));
+                    }
+                    Err(failure) => warn!(chat = SLACK, why = %failure, "Slack is asked again"),
+                }
+                tokio::select! {
+                    () = sleep(pause) => {}
+                    _ = stop.changed() => return Ok(()),
+                }
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+        Ok(())
+    }
+
+    /// Who did it, as far as the event does not say: a guest, somebody of another organization?
+    async fn introduced(&self, incoming: &mut Incoming) {
+        let event = &mut incoming.event;
+        let team = event.place.channel.space.clone();
+        if event.person.kind != PersonKind::Member || matches!(event.what, What::Deleted(_)) {
+            return;
+        }
+        let kind = match self.token(&team) {
+            Ok(token) => {
+                self.people
+                    .kind(&self.api, token, &team, &event.person.id)
+                    .await
+            }
+            Err(_) => PersonKind::Stranger,
+        };
+        event.person.kind = kind;
+        match &mut event.what {
+            What::Wrote(message) | What::Edited(message) => message.author.kind = kind,
+            What::Deleted(_)
+            | What::Command { .. }
+            | What::Explain { .. }
+            | What::Pressed { .. }
+            | What::Submitted { .. } => {}
+        }
+    }
+
+    /// Shows a form. Slack wants it within three seconds of the act that asked for it.
+    async fn open(&self, way: &Way, trigger: &str, form: &bot::form::Form) -> Result<(), Failure> {
+        let view = render::modal(form, &way.handle().0);
+        let body = json!({ "trigger_id": trigger, "view": view });
+        self.post(&way.team, "views.open", &body).await.map(|_| ())
+    }
+
+    async fn send_message(&self, sending: Sending<'_>) -> Result<String, Failure> {
+        if !sending.files.is_empty() {
+            return Err(Failure::Refused("files cannot be sent to Slack yet".into()));
+        }
+        let card = render::render(sending.reply);
+        let mut body = json!({
+            "channel": sending.place.channel.id,
+            "text": card.text,
+            "blocks": card.blocks,
+            "unfurl_links": false,
+            "unfurl_media": false,
+            "parse": "none",
+            "link_names": false,
+            "metadata": { "event_type": MARK, "event_payload": { "key": sending.key.0 } }
+        });
+        put(&mut body, "thread_ts", sending.place.thread.as_deref());
+        let said = self.post(&sending.place.channel.space, "chat.postMessage", &body);
+        let ts = id(&said.await?, "ts");
+        if ts.is_empty() {
+            return Err(Failure::Unsure("the answer names no message".into()));
+        }
+        Ok(ts)
+    }
+
+    async fn change_message(&self, place: &Place, ts: &str, reply: &Reply) -> Result<(), Failure> {
+        let card = render::render(reply);
+        let body = json!({
+            "channel": place.channel.id,
+            "ts": ts,
+            "text": card.text,
+            "blocks": card.blocks,
+            "parse": "none",
+            "link_names": false
+        });
+        let said = self.post(&place.channel.space, "chat.update", &body).await;
+        said.map(|_| ())
+    }
+
+    async fn react(&self, on: &MessageRef, yes: bool) -> Result<(), Failure> {
+        let body = json!({ "channel": on.channel.id, "timestamp": on.id, "name": EYES });
+        let method = if yes {
+            "reactions.add"
+        } else {
+            "reactions.remove"
+        };
+        match self.post(&on.channel.space, method, &body).await {
+            Err(Failure::Refused(why)) if why == "already_reacted" || why == "no_reaction" => {
+                Ok(())
+            }
+            said => said.map(|_| ()),
+        }
+    }
+}
+
+impl event::Here for Slack {
+    fn us(&self, team: &str) -> Option<String> {
+        let us = self.us.read().unwrap_or_else(PoisonError::into_inner);
+        us.get(team).cloned()
+    }
+}
+
+fn put(body: &mut Value, key: &str, value: Option<&str>) {
+    if let (Some(fields), Some(value)) = (body.as_object_mut(), value) {
+        fields.insert(key.into(), value.into());
+    }
+}
+
+fn harmless_id(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(20)
+        .collect()
+}
+
+impl Chat for Slack {
+    fn name(&self) -> &'static str {
+        SLACK
+    }
+
+    // docs.slack.dev/apis/web-api/rate-limits: about one message a second in each channel, short bursts above that.
+    fn pace(&self) -> Pace {
+        Pace {
+            burst: 10,
+            every: Duration::from_secs(1),
+            at_once: 16,
+        }
+    }
+
+    fn listen(self: Arc<Self>, door: Door, mut stop: Stop) -> Doing<'static, ()> {
+        Box::pin(async move {
+            self.introduce(&mut stop).await?;
+            match self.settings.mode {
+                SlackMode::Socket => socket::listen(self, door, stop).await,
+                SlackMode::Http => http::listen(self, door, stop).await,
+            }
+        })
+    }
+
+    fn send<'a>(&'a self, sending: Sending<'a>) -> Doing<'a, String> {
+        Box::pin(self.send_message(sending))
+    }
+
+    fn edit<'a>(&'a self, place: &'a Place, message: &'a str, reply: &'a Reply) -> Doing<'a, ()> {
+        Box::pin(self.change_message(place, message, reply))
+    }
+
+    fn delete<'a>(&'a self, place: &'a Place, message: &'a str) -> Doing<'a, ()> {
+        Box::pin(async move {
+            let body = json!({ "channel": place.channel.id, "ts": message });
+            let said = self.post(&place.channel.space, "chat.delete", &body).await;
+            said.map(|_| ())
+        })
+    }
+
+    fn find<'a>(&'a self, place: &'a Place, key: &'a PostKey) -> Doing<'a, Option<String>> {
+        Box::pin(self.look_for(place, key))
+    }
+
+    fn respond<'a>(&'a self, to: &'a Handle, reply: &'a Reply, again: bool) -> Doing<'a, ()> {
+        Box::pin(self.answer(to, reply, again))
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        file: &'a FileRef,
+        message: &'a MessageRef,
+        most: usize,
+    ) -> Doing<'a, Vec<u8>> {
+        Box::pin(async move {
+            let token = self.token(&message.channel.space)?;
+            fetch::fetch(&self.api, &self.settings.file_hosts, token, file, most).await
+        })
+    }
+
+    fn working<'a>(&'a self, on: &'a MessageRef, yes: bool) -> Doing<'a, ()> {
+        Box::pin(self.react(on, yes))
+    }
+
+    fn groups<'a>(
+        &'a self,
+        person: &'a Person,
+        at: &'a Channel,
+        among: &'a [&'a str],
+    ) -> Doing<'a, Vec<String>> {
+        Box::pin(async move {
+            let mut groups = Vec::new();
+            for group in among {
+                let parameters = [("usergroup", *group)];
+                let said = self
+                    .get(&at.space, "usergroups.users.list", &parameters)
+                    .await?;
+                let mut members = list(&said, "users").iter().filter_map(Value::as_str);
+                if members.any(|member| member == person.id) {
+                    groups.push((*group).to_string());
+                }
+            }
+            Ok(groups)
+        })
+    }
+
+    fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>> {
+        Box::pin(self.history(since, most))
+    }
+}

@@ -1,0 +1,333 @@
+//! Slack on this machine: its Web API, its socket, its file host. It records what it is asked for and validates it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Map, Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::broadcast;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::schema;
+use crate::support::text;
+
+/// A request that was made.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The method of the Web API, or "respond" for an answer to a response address.
+    pub method: String,
+    pub body: Value,
+}
+
+#[derive(Default)]
+pub struct Inner {
+    pub calls: Vec<Call>,
+    pub complaints: Vec<String>,
+    /// Answers of methods that were set by a test: taken once each, in order.
+    scripted: Vec<(String, u16, Value)>,
+    /// What stands in the channels.
+    pub history: Vec<Value>,
+    pub users: HashMap<String, Value>,
+    pub files: HashMap<String, Vec<u8>>,
+    pub acks: Vec<Value>,
+    sent: u64,
+    pub connections: usize,
+}
+
+/// The platform.
+#[derive(Clone)]
+pub struct Fake {
+    pub inner: Arc<Mutex<Inner>>,
+    pub address: SocketAddr,
+    socket: SocketAddr,
+    /// Envelopes for whoever is connected; an empty one cuts the connection.
+    envelopes: broadcast::Sender<String>,
+}
+
+impl Fake {
+    pub async fn start() -> Self {
+        let web = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let (envelopes, _) = broadcast::channel(4_096);
+        let fake = Self {
+            inner: Arc::default(),
+            address: web.local_addr().expect("an address"),
+            socket: socket.local_addr().expect("an address"),
+            envelopes,
+        };
+        let routes = Router::new()
+            .route("/api/{method}", any(api))
+            .route("/respond/{nth}", any(respond))
+            .route("/files/{name}", any(file))
+            .with_state(fake.clone());
+        tokio::spawn(async move { axum::serve(web, routes).await });
+        let listening = fake.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = socket.accept().await {
+                tokio::spawn(listening.clone().speak(stream));
+            }
+        });
+        fake
+    }
+
+    pub fn with<T>(&self, look: impl FnOnce(&mut Inner) -> T) -> T {
+        look(&mut self.inner.lock().expect("a lock"))
+    }
+
+    /// The next call of that method is answered so.
+    pub fn script(&self, method: &str, status: u16, body: Value) {
+        self.with(|inner| inner.scripted.push((method.into(), status, body)));
+    }
+
+    /// Everything of a method that was asked for.
+    pub fn calls(&self, method: &str) -> Vec<Value> {
+        let of = |call: &&Call| call.method == method;
+        self.with(|inner| {
+            inner
+                .calls
+                .iter()
+                .filter(of)
+                .map(|c| c.body.clone())
+                .collect()
+        })
+    }
+
+    pub fn push(&self, envelope: &Value) {
+        // Nobody may be connected at the moment.
+        let _heard = self.envelopes.send(envelope.to_string());
+    }
+
+    /// Cuts all connections.
+    pub fn cut(&self) {
+        let _heard = self.envelopes.send(String::new());
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// One connection of Socket Mode.
+    async fn speak(self, stream: TcpStream) {
+        let mut heard = self.envelopes.subscribe();
+        let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else {
+            return;
+        };
+        let hello = json!({ "type": "hello", "num_connections": 1 }).to_string();
+        if socket.send(Message::Text(hello.into())).await.is_err() {
+            return;
+        }
+        self.with(|inner| inner.connections += 1);
+        loop {
+            tokio::select! {
+                envelope = heard.recv() => match envelope {
+                    Ok(text) if text.is_empty() => return,
+                    Ok(text) => if socket.send(Message::Text(text.into())).await.is_err() { return },
+                    Err(_) => return,
+                },
+                said = socket.next() => match said {
+                    Some(Ok(Message::Text(text))) => {
+                        let ack = serde_json::from_str(text.as_str()).expect("an ack is JSON");
+                        self.with(|inner| inner.acks.push(ack));
+                    }
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return,
+                },
+            }
+        }
+    }
+}
+
+type Parameters = Query<HashMap<String, String>>;
+
+async fn api(
+    State(fake): State<Fake>,
+    Path(method): Path<String>,
+    Query(parameters): Parameters,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Response {
+    let body: Value = if bytes.is_empty() {
+        Value::Object(
+            parameters
+                .into_iter()
+                .map(|(k, v)| (k, v.into()))
+                .collect::<Map<_, _>>(),
+        )
+    } else {
+        serde_json::from_slice(&bytes).expect("a body is JSON")
+    };
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|token| token.to_str().ok());
+    let mut said = fake.with(|inner| inner.answer(&method, &body));
+    if token.is_none_or(|token| !token.starts_with("Bearer x")) {
+        said = (200, json!({ "ok": false, "error": "not_authed" }));
+    }
+    if method == "apps.connections.open" {
+        said.1 = json!({ "ok": true, "url": format!("ws://{}/link?ticket=1", fake.socket) });
+    }
+    let code = StatusCode::from_u16(said.0).expect("a status");
+    let mut response = (
+        code,
+        [(header::CONTENT_TYPE, "application/json")],
+        said.1.to_string(),
+    )
+        .into_response();
+    if said.0 == 429 {
+        response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+    }
+    let scopes = adapters::slack::setup::SCOPES
+        .map(|(scope, _)| scope)
+        .join(",");
+    response
+        .headers_mut()
+        .insert("x-oauth-scopes", scopes.parse().expect("a header"));
+    response
+}
+
+async fn respond(State(fake): State<Fake>, Path(nth): Path<String>, bytes: Bytes) -> Response {
+    let mut body: Value = serde_json::from_slice(&bytes).expect("a body is JSON");
+    fake.with(|inner| {
+        inner.complaints.extend(schema::of_message(&body["blocks"]));
+        body["nth"] = nth.into();
+        inner.calls.push(Call {
+            method: "respond".into(),
+            body,
+        });
+    });
+    "ok".into_response()
+}
+
+async fn file(State(fake): State<Fake>, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|token| token.to_str().ok());
+    let token = token.unwrap_or_default().to_string();
+    fake.with(|inner| {
+        inner.calls.push(Call {
+            method: "file".into(),
+            body: json!({ "name": name, "token": token }),
+        });
+    });
+    if name == "elsewhere" {
+        return (
+            StatusCode::FOUND,
+            [(header::LOCATION, "http://10.0.0.1/secret")],
+        )
+            .into_response();
+    }
+    match fake.with(|inner| inner.files.get(&name).cloned()) {
+        Some(bytes) => Body::from(bytes).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+impl Inner {
+    fn answer(&mut self, method: &str, body: &Value) -> (u16, Value) {
+        self.calls.push(Call {
+            method: method.into(),
+            body: body.clone(),
+        });
+        if let Some(at) = self.scripted.iter().position(|(of, ..)| of == method) {
+            let (_, status, body) = self.scripted.remove(at);
+            return (status, body);
+        }
+        let mut ok = json!({ "ok": true });
+        match method {
+            "auth.test" => {
+                ok["team_id"] = "T01".into();
+                ok["user_id"] = "U0BOT".into();
+            }
+            "chat.postMessage" | "chat.update" | "chat.postEphemeral" => {
+                self.complaints.extend(schema::of_message(&body["blocks"]));
+                if text(body, "text").contains(['<', '>']) {
+                    self.complaints.push(format!("marks in {}", body["text"]));
+                }
+                if method == "chat.postMessage" {
+                    if body["unfurl_links"] != json!(false) || body["unfurl_media"] != json!(false)
+                    {
+                        self.complaints.push("links are unfurled".into());
+                    }
+                    self.sent += 1;
+                    let ts = format!("9000000000.{:06}", self.sent);
+                    ok["ts"] = ts.clone().into();
+                    let mut message = body.clone();
+                    message["ts"] = ts.into();
+                    message["bot_id"] = "B1".into();
+                    self.history.push(message);
+                }
+            }
+            "views.open" => {
+                if let Some(types) = &*schema::TYPES {
+                    self.complaints
+                        .extend(schema::faults_of(types, "ModalView", &body["view"]));
+                }
+            }
+            "users.info" => {
+                let user = self.users.get(text(body, "user")).cloned();
+                ok["user"] = user.unwrap_or_else(|| json!({ "team_id": "T01" }));
+            }
+            "usergroups.users.list" => ok["users"] = json!(["U2"]),
+            "conversations.history" | "conversations.replies" => {
+                let mut found = self.history.clone();
+                found.retain(|message| {
+                    text(message, "channel") == text(body, "channel")
+                        && text(message, "ts") > text(body, "oldest")
+                });
+                ok["messages"] = found.into_iter().rev().collect();
+            }
+            "chat.delete"
+            | "reactions.add"
+            | "reactions.remove"
+            | "apps.connections.open"
+            | "files.info" => {}
+            other => self
+                .complaints
+                .push(format!("nobody knows the method {other}")),
+        }
+        (200, ok)
+    }
+}
+
+/// Sends what Slack sends over HTTP. `Err` holds the status.
+pub fn request(to: SocketAddr, headers: &[(&str, String)], body: &[u8]) -> (u16, String) {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(to).expect("it listens");
+    let patience = Some(std::time::Duration::from_secs(30));
+    stream
+        .set_read_timeout(patience)
+        .expect("a time-out can be set");
+    let mut head = format!(
+        "POST /slack/events HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\ncontent-length: {}\r\n",
+        body.len()
+    );
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    // A server that has seen enough closes while we still write.
+    let _cut = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(body));
+    let mut said = Vec::new();
+    let _reset = stream.read_to_end(&mut said);
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let code = said
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .unwrap_or_default();
+    let body = said
+        .split_once("\r\n\r\n")
+        .map(|(_, body)| body.to_string())
+        .unwrap_or_default();
+    (code, body)
+}
