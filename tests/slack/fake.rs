@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use futures_util::{SinkExt, StreamExt};
@@ -145,22 +145,19 @@ impl Fake {
     }
 }
 
-type Parameters = Query<HashMap<String, String>>;
-
 async fn api(
     State(fake): State<Fake>,
     Path(method): Path<String>,
-    Query(parameters): Parameters,
+    address: Uri,
     headers: HeaderMap,
     bytes: Bytes,
 ) -> Response {
     let body: Value = if bytes.is_empty() {
-        Value::Object(
-            parameters
-                .into_iter()
-                .map(|(k, v)| (k, v.into()))
-                .collect::<Map<_, _>>(),
-        )
+        let query = address.query().unwrap_or_default();
+        let whole = reqwest::Url::parse(&format!("http://127.0.0.1/?{query}")).expect("an address");
+        let pairs = whole.query_pairs();
+        let fields = pairs.map(|(key, value)| (key.into_owned(), value.into_owned().into()));
+        Value::Object(fields.collect::<Map<String, Value>>())
     } else {
         serde_json::from_slice(&bytes).expect("a body is JSON")
     };
@@ -182,7 +179,9 @@ async fn api(
     )
         .into_response();
     if said.0 == 429 {
-        response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     let scopes = adapters::slack::setup::SCOPES
         .map(|(scope, _)| scope)
@@ -297,8 +296,18 @@ impl Inner {
     }
 }
 
-/// Sends what Slack sends over HTTP. `Err` holds the status.
+/// Sends a request. The status and the body of the answer.
 pub fn request(to: SocketAddr, headers: &[(&str, String)], body: &[u8]) -> (u16, String) {
+    announced(to, headers, body.len(), body)
+}
+
+/// Sends a request that says how long its body is, and as much of that as is given.
+pub fn announced(
+    to: SocketAddr,
+    headers: &[(&str, String)],
+    length: usize,
+    body: &[u8],
+) -> (u16, String) {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(to).expect("it listens");
     let patience = Some(std::time::Duration::from_secs(30));
@@ -306,8 +315,7 @@ pub fn request(to: SocketAddr, headers: &[(&str, String)], body: &[u8]) -> (u16,
         .set_read_timeout(patience)
         .expect("a time-out can be set");
     let mut head = format!(
-        "POST /slack/events HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\ncontent-length: {}\r\n",
-        body.len()
+        "POST /slack/events HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\ncontent-length: {length}\r\n"
     );
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));

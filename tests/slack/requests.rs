@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ring::hmac;
 use serde_json::{Value, json};
 
-use super::fake::request;
+use super::fake::{announced, request};
 use super::{BOUNCE, Bed, callback, message};
 
 /// The signing secret.
@@ -144,12 +144,12 @@ fn a_replayed_command_opens_no_second_form() {
 #[test]
 fn what_is_too_large_or_no_payload_is_refused() {
     let bed = Bed::new("http");
-    let large = "x".repeat((1 << 20) + 1);
-    let (code, _) = signed(bed.listens, "application/json", &large);
-    assert_eq!(code, 413);
-    // Without a signature nothing of it is read.
-    let (code, _) = request(bed.listens, &[], large.as_bytes());
-    assert_eq!(code, 401);
+    let stamp = now();
+    let right = headers("application/json", stamp, signature(SECRET, stamp, "{}"));
+    // Refused before any of it is read.
+    assert_eq!(announced(bed.listens, &right, (1 << 20) + 1, b"").0, 413);
+    // Without a signature nothing of it is read either.
+    assert_eq!(announced(bed.listens, &[], 1_000, b"").0, 401);
     for body in ["", "{", "payload", "payload=%7B"] {
         let media = if body.starts_with('p') {
             "application/x-www-form-urlencoded"

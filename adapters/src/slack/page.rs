@@ -14,7 +14,7 @@ pub const MOST_BUTTONS: usize = 25;
 /// All words of a message. From about 13,200 on Slack refuses a message for its blocks.
 pub const MOST_WORDS: usize = 12_000;
 /// Left free for buttons and the ends of what is cut.
-const RESERVE: usize = 800;
+const RESERVE: usize = 1_500;
 
 /// Blocks being put together.
 pub struct Page {
@@ -51,10 +51,15 @@ impl Page {
     }
 
     pub fn header(&mut self, mark: &str, title: &str) {
-        let text = self.take(
-            &format!("{mark}{}", title.replace('\n', " ")),
-            LONGEST_HEADER,
-        );
+        let whole = format!("{mark}{}", title.replace('\n', " "));
+        if whole.chars().count() > LONGEST_HEADER {
+            // Rather smaller letters than half a sentence.
+            let mut rich = Rich::default();
+            self.line(&mut rich, "", &Text::default().strong(whole));
+            self.rich(rich);
+            return;
+        }
+        let text = self.take(&whole, LONGEST_HEADER);
         if !text.trim().is_empty() {
             self.push(json!({
                 "type": "header",
@@ -85,9 +90,9 @@ impl Page {
         let mut spans = Vec::new();
         if !label.is_empty() {
             let label = self.take(label, LONGEST_HEADER);
-            spans.push(
-                json!({ "type": "text", "text": format!("{label} "), "style": { "bold": true } }),
-            );
+            if !label.is_empty() {
+                spans.push(json!({ "type": "text", "text": format!("{label} "), "style": { "bold": true } }));
+            }
         }
         let mut most = LONGEST_SECTION;
         for span in &text.0 {
