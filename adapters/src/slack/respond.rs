@@ -69,6 +69,8 @@ impl Slack {
             "channel": way.channel,
             "text": card.text,
             "blocks": card.blocks,
+            "unfurl_links": false,
+            "unfurl_media": false,
             "parse": "none",
             "link_names": false
         });
