@@ -102,7 +102,10 @@ impl Model {
 
     fn edit(&mut self, new: &NewPost, text: String, target: usize) -> usize {
         let pending = self.posts[target].pending;
-        let deleting = pending.is_some_and(|p| matches!(self.posts[p].act, Act::Delete(_)));
+        let deleting = pending.is_some_and(|p| {
+            let post = &self.posts[p];
+            post.state != PostState::Gone && matches!(post.act, Act::Delete(_))
+        });
         let old = new.version < self.posts[target].version;
         if self.posts[target].state == PostState::Gone || deleting || old {
             return target;
@@ -123,7 +126,7 @@ impl Model {
     fn delete(&mut self, new: &NewPost, target: usize) -> usize {
         if let Some(p) = self.posts[target].pending {
             let deleting = matches!(self.posts[p].act, Act::Delete(_));
-            let over = self.posts[p].state == PostState::Delivered;
+            let over = matches!(self.posts[p].state, PostState::Delivered | PostState::Gone);
             if deleting && !over {
                 return p;
             }
@@ -263,12 +266,19 @@ impl Model {
             if self.posts[n].state != PostState::Dead || self.posts[n].lane == "nowhere" {
                 continue;
             }
+            count += 1;
+            let target = self.posts[n].target;
+            let superseded = matches!(self.posts[n].act, Act::Edit(_))
+                && target.is_some_and(|target| self.posts[target].pending != Some(n));
             let post = &mut self.posts[n];
+            post.because = None;
+            if superseded {
+                post.state = PostState::Gone;
+                continue;
+            }
             post.state = PostState::Waiting;
             post.attempts = 0;
             post.again = now;
-            post.because = None;
-            count += 1;
             back.extend((0..self.posts.len()).filter(|m| self.posts[*m].because == Some(n)));
             self.fall();
         }

@@ -240,6 +240,55 @@ fn a_dead_letter_can_be_dropped() {
 }
 
 #[test]
+fn a_message_is_taken_back_twice_and_its_rows_are_pruned_once() {
+    let bed = Bed::new();
+    bed.post(send("card", thread("a")));
+    let due = bed.take(1);
+    bed.deliver(due[0].id, "m");
+    bed.post(edit("edit", "card"));
+    bed.post(delete("gone", "card"));
+    let due = bed.take(2);
+    assert_eq!(names(&due), ["gone"], "nobody saw the edit");
+    settle(&bed, &due, 0, Settled::GivenUp { why: "no".into() });
+    // It is dropped by a person; whoever asks for it once more is heard.
+    done(bed.store().discard(due[0].id, Time(2)));
+    bed.post(edit("changed", "card"));
+    let due = bed.take(3);
+    assert_eq!(names(&due), ["changed"]);
+    bed.deliver(due[0].id, "");
+    bed.post(delete("gone once more", "card"));
+    let due = bed.take(4);
+    assert_eq!(names(&due), ["gone once more"]);
+    bed.deliver(due[0].id, "");
+    let prune = Prune {
+        events_before: Time(0),
+        posts_before: Time(100),
+        feedback_before: Time(0),
+        most: 100,
+    };
+    assert_eq!(done(bed.store().prune(prune)), 5);
+    assert_eq!(done(bed.store().prune(prune)), 0);
+}
+
+#[test]
+fn an_older_edit_that_comes_back_does_not_cover_a_newer_one() {
+    let bed = Bed::new();
+    bed.post(send("card", thread("a")));
+    let due = bed.take(1);
+    bed.deliver(due[0].id, "m");
+    let older = bed.post(edit("older", "card"));
+    let due = bed.take(2);
+    settle(&bed, &due, 0, Settled::GivenUp { why: "no".into() });
+    bed.post(edit("newer", "card"));
+    let due = bed.take(3);
+    assert_eq!(names(&due), ["newer"]);
+    bed.deliver(due[0].id, "");
+    assert_eq!(done(bed.store().retry(older, Time(4))), 1);
+    assert!(bed.take(5).is_empty(), "nothing is left to say");
+    assert_eq!(bed.store().health().dead, 0);
+}
+
+#[test]
 fn a_sender_gets_what_its_limits_allow() {
     let bed = Bed::new();
     let elsewhere = |name: &str, id: &str| {

@@ -365,6 +365,12 @@ pub fn retry(draft: &mut Draft, mind: &mut Mind, id: PostId, now: Time) -> Resul
             continue;
         }
         leave_lane(draft, mind, &mut row)?;
+        if is_superseded(draft, &row)? {
+            drop_content(draft, &mut row)?;
+            settled(draft, row, PostState::Gone, now)?;
+            count += 1;
+            continue;
+        }
         row.state = PostState::Waiting;
         row.attempts = 0;
         row.again = now;
@@ -383,6 +389,15 @@ pub fn retry(draft: &mut Draft, mind: &mut Mind, id: PostId, now: Time) -> Resul
         )));
     }
     Ok(count)
+}
+
+/// Was a later edit of the same message enqueued since? Then an older text must not come back over it.
+fn is_superseded(draft: &Draft, row: &Row) -> Result<bool, Fault> {
+    let (Act::Edit(_), Some(target)) = (&row.act, row.target) else {
+        return Ok(false);
+    };
+    let target = load(draft, target)?;
+    Ok(target.is_some_and(|target| target.pending != Some(row.id)))
 }
 
 pub fn discard(draft: &mut Draft, mind: &mut Mind, id: PostId, now: Time) -> Result<(), Fault> {

@@ -130,7 +130,7 @@ fn edit(
         Some(id) => load(draft, id)?,
         None => None,
     };
-    let ends = matches!(&pending, Some(row) if matches!(row.act, Act::Delete(_)));
+    let ends = matches!(&pending, Some(row) if row.state != PostState::Gone && matches!(row.act, Act::Delete(_)));
     if target.state == PostState::Gone || ends || post.version < target.version {
         add_name(draft, &mut target, post.key)?;
         save(draft, &target)?;
@@ -163,7 +163,7 @@ fn delete(
 ) -> Result<PostId, Fault> {
     if let Some(id) = target.pending {
         let pending = load(draft, id)?;
-        if let Some(pending) = pending.filter(|row| row.state != PostState::Delivered) {
+        if let Some(pending) = pending.filter(|row| row.waits() || row.state == PostState::Dead) {
             if matches!(pending.act, Act::Delete(_)) {
                 let mut pending = pending;
                 add_name(draft, &mut pending, post.key)?;
@@ -240,7 +240,7 @@ fn add_as(
     spot: Spot,
     now: Time,
 ) -> Result<PostId, Fault> {
-    let row = write(draft, id, post, spot)?;
+    let row = write(draft, id, post, spot, now)?;
     draft.mark(row.lane_key().checked()?);
     promote(draft, mind, &Key(row.lane.clone()), now)?;
     Ok(PostId(id))
@@ -255,12 +255,12 @@ fn orphan(draft: &mut Draft, mind: &mut Mind, post: NewPost, now: Time) -> Resul
         lane: lane_under(id),
         target: None,
     };
-    let row = write(draft, id, post, spot)?;
+    let row = write(draft, id, post, spot, now)?;
     bury(draft, mind, row, FORGOTTEN, None, now)?;
     Ok(PostId(id))
 }
 
-fn write(draft: &mut Draft, id: u64, post: NewPost, spot: Spot) -> Result<Row, Fault> {
+fn write(draft: &mut Draft, id: u64, post: NewPost, spot: Spot, now: Time) -> Result<Row, Fault> {
     let mut row = Row {
         id,
         key: post.key,
@@ -276,8 +276,8 @@ fn write(draft: &mut Draft, id: u64, post: NewPost, spot: Spot) -> Result<Row, F
         files: Vec::new(),
         attempts: 0,
         unsure: false,
-        tried: Time::default(),
-        again: Time::default(),
+        tried: now,
+        again: now,
         ready: None,
         message: None,
         pending: None,
@@ -298,7 +298,11 @@ pub fn prune(draft: &mut Draft, what: &Prune, most: usize) -> Result<usize, Faul
         if key.first_number().ok_or(Fault::Damaged)? >= what.posts_before.0 {
             break;
         }
-        let mut row = load_named(draft, key.last_number().ok_or(Fault::Damaged)?)?;
+        let id = key.last_number().ok_or(Fault::Damaged)?;
+        let Some(mut row) = load(draft, id)? else {
+            draft.remove(&key)?;
+            continue;
+        };
         let pending = match row.pending {
             Some(id) => load(draft, id)?.is_some_and(|row| row.waits()),
             None => false,

@@ -42,7 +42,7 @@ pub struct Row {
     pub attempts: u32,
     #[serde(default)]
     pub unsure: bool,
-    /// When it was tried last, and when it may be tried next.
+    /// When it was tried last, at first when it was enqueued, and when it may be tried next.
     #[serde(default)]
     pub tried: Time,
     #[serde(default)]
