@@ -68,11 +68,18 @@ impl Door {
         &self.server
     }
 
-    /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on.
+    /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on. Where the caller stops waiting
+    /// (the platform hung up), the event is taken in and worked on all the same.
     ///
     /// # Errors
     /// When it could not be written: do not acknowledge it, so that the platform sends it again.
     pub async fn receive(&self, incoming: Incoming) -> Result<Accepted, Trouble> {
+        let door = self.clone();
+        let taking = tokio::spawn(async move { door.take_in(incoming).await });
+        taking.await.map_err(|_| Trouble::Closed)?
+    }
+
+    async fn take_in(&self, incoming: Incoming) -> Result<Accepted, Trouble> {
         let Incoming { keys, mut event } = incoming;
         cut(&mut event);
         let first = first(&event);
