@@ -20,11 +20,8 @@ pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCo
         .split('\n')
         .enumerate()
     {
-        let stops = if index == 0 {
-            false
-        } else {
-            stops_reply(line, smtp)
-        };
+        let broken = index == 1 && is_bare(text.get(after..line_start)) && goes_on(line);
+        let stops = index > 0 && !broken && stops_reply(line, smtp);
         if stops {
             end = line_start;
             break;
@@ -62,6 +59,18 @@ pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCo
         reply.trim_end_matches('>')
     };
     start + reply.len().max(after - start)
+}
+
+/// Are there no words yet, but the code's own digits and marks?
+fn is_bare(reply: Option<&str>) -> bool {
+    reply.is_some_and(|reply| !reply.chars().any(char::is_alphabetic))
+}
+
+/// Is that the rest of a reply that was broken before the address with which its words begin?
+fn goes_on(line: &str) -> bool {
+    let words = address::before_colon(line).map(|(_, words)| words.trim());
+    line.starts_with([' ', '\t'])
+        && words.is_some_and(|words| words.starts_with(char::is_alphabetic))
 }
 
 /// Where a reply that was opened by a quotation mark or bracket is closed.
