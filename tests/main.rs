@@ -32,4 +32,5 @@ mod support;
 mod talk;
 mod told;
 mod torn;
+mod unasked;
 mod walls;

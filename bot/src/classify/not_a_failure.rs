@@ -160,7 +160,7 @@ impl<'k> Judge<'_, 'k> {
 }
 
 /// The senders of real reports.
-fn is_daemon(sender: &str) -> bool {
+pub fn is_daemon(sender: &str) -> bool {
     let lower = sender.to_ascii_lowercase();
     lower.contains("mailer-daemon@") || lower.contains("postmaster@")
 }
