@@ -5,9 +5,12 @@
     reason = "a test that finds less than it looks for has to fail"
 )]
 
+mod burst;
 mod conversation;
 mod fake;
+mod load;
 mod payloads;
+mod peer;
 mod renders;
 mod requests;
 mod schema;
@@ -209,7 +212,7 @@ fn start(
     std::fs::write(folder.path().join("token"), "xoxb-not-a-real-one\n").expect("a file");
     std::fs::write(folder.path().join("secret"), requests::SECRET).expect("a file");
     let text = format!(
-        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S1\"]\n",
+        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S01\"]\n",
         fake.url("/api")
     );
     let config = Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:?}"));

@@ -3,6 +3,7 @@
 pub mod book;
 pub mod dns;
 pub mod lab;
+pub mod peers;
 
 use std::fs;
 use std::io::{Read, Write};
