@@ -167,7 +167,7 @@ fn lines(value: &Value, depth: usize, out: &mut String) {
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            behind(value, depth, out)
+            behind(value, depth, out);
         }
     }
 }
