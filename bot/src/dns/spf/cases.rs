@@ -396,7 +396,7 @@ fn macros_of_the_included_domain() {
 #[test]
 fn names_the_service_that_is_missing() {
     let lines = format!(
-        "{MICROSOFT}\nexample.com TXT \"v=spf1 include:spf.protection.outlook.com -all\"\n7.0.89.167.in-addr.arpa PTR o7.ptr.sendgrid.net\n9.113.0.203.in-addr.arpa PTR host.example.net"
+        "{MICROSOFT}\nexample.com TXT \"v=spf1 include:spf.protection.outlook.com -all\"\n7.0.89.167.in-addr.arpa PTR o7.ptr.sendgrid.net\no7.ptr.sendgrid.net A 167.89.0.7\n9.113.0.203.in-addr.arpa PTR o9.ptr.sendgrid.net\n8.113.0.203.in-addr.arpa PTR out.example.com\nout.example.com A 203.0.113.8"
     );
     let told = check_ip(&lines, "167.89.0.7", "fail", &["e spf_missing_sender"]);
     assert!(told.first().headline.contains("SendGrid"));
@@ -404,10 +404,18 @@ fn names_the_service_that_is_missing() {
         told.moves()
             .contains("v=spf1 include:sendgrid.net include:spf.protection.outlook.com -all")
     );
+    // Anybody can write such a reverse name: it does not lead back, so the server stays unknown.
     let told = check_ip(&lines, "203.0.113.9", "fail", &["e spf_missing_sender"]);
+    assert!(told.first().headline.contains("nobody knows"));
+    assert!(told.moves().contains(
+        "If that server is yours, publish v=spf1 ip4:203.0.113.9 include:spf.protection.outlook.com -all"
+    ));
+    let told = check_ip(&lines, "203.0.113.8", "fail", &["e spf_missing_sender"]);
+    assert!(told.moves().starts_with("Publish v=spf1 ip4:203.0.113.8 "));
+    let told = check_ip(&lines, "192.168.1.5", "fail", &["e spf_missing_sender"]);
     assert!(
         told.moves()
-            .contains("v=spf1 ip4:203.0.113.9 include:spf.protection.outlook.com -all")
+            .starts_with("If that server is yours, look up the public address")
     );
     let told = check_ip(&lines, "40.107.1.1", "pass", &[]);
     let evaluated = told.spf.result_for_ip.expect("evaluated");
@@ -438,6 +446,13 @@ fn the_ipv6_side_of_a_server() {
             .contains("v=spf1 ip6:2001:db8::1 ip4:192.0.2.1 -all")
     );
     check(&lines.replace("ip4:192.0.2.1", "mx"), &[]);
+    // Of a stranger's server nothing is known but that no IPv6 address is listed.
+    let told = check_ip(lines, "2001:db8::9", "fail", &["w spf_missing_ip6"]);
+    assert!(told.first().headline.contains("lists IPv4 addresses only"));
+    assert!(
+        told.moves()
+            .starts_with("If that server is yours, publish v=spf1 ip6:2001:db8::9 ")
+    );
 }
 
 #[test]

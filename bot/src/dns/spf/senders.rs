@@ -4,12 +4,14 @@ use std::net::IpAddr;
 
 use super::envelope::{Envelope, reverse_name};
 use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
+use super::hosts::address_kind;
 use super::mend;
 use super::owners::Owners;
 use super::select::reverse_names;
 use super::trouble::Tree;
 use super::{Spf, Standing};
 use crate::dns::check::Options;
+use crate::dns::fetch::is_private;
 use crate::dns::finding::{
     Finding, Findings, SPF_MISSING_IP6, SPF_MISSING_MICROSOFT, SPF_MISSING_SENDER, Severity, Word,
     look_up,
@@ -24,6 +26,9 @@ use crate::text::Text;
 
 /// The provider whose mailboxes send through its own servers.
 const MICROSOFT: &str = "exchange-online";
+
+/// Reverse names of an address that are followed.
+const MOST_REVERSE: usize = 4;
 
 /// Does the tree name Microsoft 365 as a sender, by its include or by networks of its own? A record that lets everybody send
 /// names nobody.
@@ -99,7 +104,8 @@ pub fn judge_microsoft(
         .resting_on(record)
         .said_by("learn.microsoft.com, Set up SPF to identify valid email sources")
         .seen_by(look_up(name, "txt"));
-    let told = told.mend(added(record, &format!("include:{include}"), spf.lookups));
+    let include = format!("include:{include}");
+    let told = told.mend(added(record, &include, spf.lookups, Whose::Known));
     found.add(if spf.locked {
         told.only(Severity::Note)
     } else {
@@ -107,12 +113,27 @@ pub fn judge_microsoft(
     });
 }
 
+/// Is it certain that a server belongs to the domain or to a provider it may use?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Known,
+    /// It may as well be a stranger's who forges the domain: nobody is told to let it in unasked.
+    Perhaps,
+}
+
 /// The record with one more term, and a word of warning where there is no room for it.
-fn added(record: &str, term: &str, lookups: usize) -> Text {
+fn added(record: &str, term: &str, lookups: usize, whose: Whose) -> Text {
     let full = term.starts_with("include:") && lookups >= MOST_LOOKUPS;
+    let (publish, add) = match whose {
+        Whose::Known => ("Publish ", "Add "),
+        Whose::Perhaps => (
+            "If that server is yours, publish ",
+            "If that server is yours, add ",
+        ),
+    };
     let text = match mend::with(record, term) {
-        Some(new) => Text::plain("Publish ").code(new),
-        None => Text::plain("Add ")
+        Some(new) => Text::plain(publish).code(new),
+        None => Text::plain(add)
             .code(term)
             .and(" in front of the other terms"),
     };
@@ -157,10 +178,16 @@ pub fn judge_address(
     {
         return;
     }
-    let owner = owner(zone, domain, mx, ip, knowledge);
+    let names = confirmed(zone, ip);
+    let owner = owner(zone, domain, mx, ip, &names, knowledge);
     let family = if ip.is_ipv4() { "ip4" } else { "ip6" };
     let own_term = format!("{family}:{ip}");
     let name = domain.as_str();
+    let whose = if is_own(zone, domain, mx, ip, &names) {
+        Whose::Known
+    } else {
+        Whose::Perhaps
+    };
     let finding = |word: &'static Word, headline: String| -> Finding {
         word.at(name, headline)
             .resting_on(record)
@@ -172,24 +199,48 @@ pub fn judge_address(
                 false => word.severity,
             })
     };
-    if ip.is_ipv6() && owner.is_none() && same_host(zone, domain, ip, tree) {
-        found.add(
-            finding(
-                &SPF_MISSING_IP6,
-                format!("The server {ip} sends as {name} over IPv6, and the SPF record lists only its IPv4 address (result: {refused})"),
-            )
-            .mend(added(record, &own_term, spf.lookups)),
-        );
-        return;
+    if ip.is_ipv6() && owner.is_none() && !is_private(ip) {
+        let listed = if same_host(zone, domain, ip, &names, tree) {
+            Some("only its IPv4 address")
+        } else if !tree.networks.is_empty() && tree.networks.iter().all(Network::is_ipv4) {
+            Some("IPv4 addresses only")
+        } else {
+            None
+        };
+        if let Some(listed) = listed {
+            found.add(
+                finding(
+                    &SPF_MISSING_IP6,
+                    format!("The server {ip} sends as {name} over IPv6, and the SPF record lists {listed} (result: {refused})"),
+                )
+                .mend(added(record, &own_term, spf.lookups, whose)),
+            );
+            return;
+        }
     }
-    let who = owner.map_or("a server nobody knows by name".to_string(), |p| {
-        p.title.clone()
-    });
+    let who = match owner {
+        Some(provider) => provider.title.clone(),
+        None if whose == Whose::Known => "a server of the domain's own".to_string(),
+        None if is_private(ip) => "a private address".to_string(),
+        None => "a server nobody knows by name".to_string(),
+    };
     // An include that stands there already and does not match will not help.
     let include = owner
         .and_then(|p| p.spf.first())
         .filter(|include| !tree.included.contains(include));
-    let term = include.map_or(own_term, |include| format!("include:{include}"));
+    let first_move = match include {
+        Some(include) => added(
+            record,
+            &format!("include:{include}"),
+            spf.lookups,
+            Whose::Known,
+        ),
+        // Receivers never see such an address: the one they see has to be listed.
+        None if is_private(ip) => Text::plain(
+            "If that server is yours, look up the public address from which its mail leaves, and check with that one: receivers never see a private address.",
+        ),
+        None => added(record, &own_term, spf.lookups, whose),
+    };
     found.add(
         finding(
             &SPF_MISSING_SENDER,
@@ -197,8 +248,29 @@ pub fn judge_address(
                 "{ip} ({who}) is not authorised to send as {name}: the SPF result is {refused}"
             ),
         )
-        .mend(added(record, &term, spf.lookups)),
+        .mend(first_move),
     );
+}
+
+/// The reverse names of an address that lead back to it. What else its owner writes into his reverse zone proves nothing.
+fn confirmed(zone: &Zone, ip: IpAddr) -> Vec<&str> {
+    let kind = address_kind(ip);
+    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
+    let leads_back = |name: &&str| zone.ask(name, kind).addresses().any(|found| found == ip);
+    names
+        .into_iter()
+        .filter(|name| can_be_asked(name))
+        .take(MOST_REVERSE)
+        .filter(leads_back)
+        .collect()
+}
+
+/// Is the address one of the domain's own: of its mail servers, of its own name, or of a host below it?
+fn is_own(zone: &Zone, domain: &Domain, mx: &Mx, ip: IpAddr, names: &[&str]) -> bool {
+    let at_name = zone.ask(domain.as_str(), address_kind(ip));
+    at_name.addresses().any(|own| own == ip)
+        || names.iter().any(|name| domain.holds(name))
+        || mx.hosts.iter().any(|host| host.addresses.contains(&ip))
 }
 
 /// Whose address it is: by his networks, by its reverse name, or because the record of the MX's operator matches it.
@@ -207,10 +279,10 @@ fn owner<'k>(
     domain: &Domain,
     mx: &Mx,
     ip: IpAddr,
+    names: &[&str],
     knowledge: &'k Knowledge,
 ) -> Option<&'k Provider> {
     let by_index = |index: u32| knowledge.providers.get(usize::try_from(index).ok()?);
-    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
     let operator = mx.operator.as_deref().and_then(|o| knowledge.provider(o));
     let include = operator.and_then(|o| o.spf.first());
     let sender = format!("postmaster@{domain}");
@@ -228,23 +300,20 @@ fn owner<'k>(
         })
 }
 
-/// Is an IPv4 address of the same server authorised, or no IPv6 at all while IPv4 networks are?
-fn same_host(zone: &Zone, domain: &Domain, ip: IpAddr, tree: &Tree) -> bool {
+/// Is an IPv4 address of the same server authorised?
+fn same_host(zone: &Zone, domain: &Domain, ip: IpAddr, names: &[&str], tree: &Tree) -> bool {
     let authorised = |ip: IpAddr| tree.networks.iter().any(|n| n.contains(ip));
-    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
-    let hosts = names.into_iter().take(2).filter(|n| can_be_asked(n));
+    let mut hosts = names.to_vec();
+    let own = zone.ask(domain.as_str(), Kind::Aaaa);
+    if own.addresses().any(|own| own == ip) {
+        hosts.push(domain.as_str());
+    }
     let mut known = false;
     for host in hosts {
         let answer = zone.ask(host, Kind::A);
         known |= answer.addresses().any(authorised);
     }
-    let own = zone.ask(domain.as_str(), Kind::Aaaa);
-    known |= own.addresses().any(|own| own == ip)
-        && zone
-            .ask(domain.as_str(), Kind::A)
-            .addresses()
-            .any(authorised);
-    known || !tree.networks.is_empty() && tree.networks.iter().all(Network::is_ipv4)
+    known
 }
 
 /// An MX host of the domain's own whose IPv4 address is listed and whose IPv6 address is not.
@@ -292,7 +361,7 @@ pub fn judge_ipv6(
                     domain.as_str(),
                     format!("{} has an IPv6 address that {domain}'s SPF record does not list: mail it sends over IPv6 fails", host.name),
                 )
-                .mend(added(record, &format!("ip6:{missing}"), spf.lookups))
+                .mend(added(record, &format!("ip6:{missing}"), spf.lookups, Whose::Known))
                 .resting_on(record)
                 .said_by("RFC 7208 section 5")
                 .seen_by(look_up(&host.name, "aaaa"))
