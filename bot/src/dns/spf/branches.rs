@@ -140,8 +140,10 @@ fn one(domain: &Domain, event: &Event) -> Option<Finding> {
             mend::repaired(&event.record),
             Text::plain("Correct or remove the term ").code(term).and("."),
         )),
-        Trouble::Glued => {
-            let record = unglued(event);
+        Trouble::Glued(left, right) => {
+            let record = mend::replaced(&event.record, |nth, _| {
+                (nth == place).then(|| vec![left.clone(), right.clone()])
+            });
             finding(
                 &SPF_BAD_SPLIT,
                 event,
@@ -257,26 +259,6 @@ fn one(domain: &Domain, event: &Event) -> Option<Finding> {
         )),
         // They count together, below.
         Trouble::Void => return None,
-    })
-}
-
-fn unglued(event: &Event) -> Option<String> {
-    // The halves are found again from the term's text: a cut is not kept, so every place in it is tried.
-    let halves = (1..event.term.len()).find_map(|cut| {
-        let published = super::select::Published {
-            text: event.term.clone(),
-            cuts: vec![cut],
-        };
-        let whole = super::record::Term {
-            text: &event.term,
-            start: 0,
-            what: super::record::term(&event.term).unwrap_or_else(What::Fault),
-        };
-        let (left, right) = mend::unglued(&published, &whole)?;
-        Some([left.to_string(), right.to_string()])
-    })?;
-    mend::replaced(&event.record, |place, _| {
-        (place == event.place).then(|| halves.to_vec())
     })
 }
 

@@ -39,7 +39,16 @@ fn hostile_zones_are_bounded() {
         .map(|n| format!("m.example MX h{n}.example\n"))
         .collect();
     let faults = " ?".repeat(20_000);
+    // A record cut into as many strings as its bytes: one long term, and many short ones.
+    let cut = |text: &str| -> String {
+        let strings: Vec<String> = text.chars().map(|c| format!("\"{c}\"")).collect();
+        format!("example.com TXT {}", strings.join(" "))
+    };
+    let long = cut(&format!("v=spf1 a:{}example b -all", "mx.".repeat(20_000)));
+    let short = cut(&format!("v=spf1{} -all", " a-all".repeat(8_000)));
     for (case, lines, slug) in [
+        ("cut long", long, "spf_syntax"),
+        ("cut short", short, "spf_bad_split"),
         ("fan", format!("example.com TXT \"v=spf1{fan} -all\""), "spf_too_many_lookups"),
         ("deep", format!("example.com TXT \"v=spf1 include:d0.example -all\"\n{deep}"), "spf_too_many_lookups"),
         ("twice", format!("example.com TXT \"v=spf1 include:t0.example -all\"\n{twice}"), "spf_too_many_lookups"),

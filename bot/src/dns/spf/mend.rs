@@ -7,6 +7,9 @@ use crate::network::Network;
 /// Longest record that is written out as a proposal, in bytes.
 const LONGEST_PROPOSAL: usize = 1_000;
 
+/// Joints of strings that are looked at in one term; a string takes 255 bytes, so that a sound term has one or two.
+const MOST_CUTS: usize = 8;
+
 /// A record of these terms, where it is sound and short enough to be published by hand.
 #[must_use]
 pub fn record<S: AsRef<str>>(terms: &[S]) -> Option<String> {
@@ -165,12 +168,11 @@ pub fn suggestion(token: &str) -> Option<String> {
 /// Where the joint of two strings has made one term of two: the two.
 #[must_use]
 pub fn unglued<'a>(published: &Published, one: &Term<'a>) -> Option<(&'a str, &'a str)> {
-    published.cuts.iter().find_map(|cut| {
-        let within = cut.checked_sub(one.start)?;
-        if within == 0 || within >= one.text.len() {
-            return None;
-        }
-        let (left, right) = one.text.split_at_checked(within)?;
+    let first = published.cuts.partition_point(|cut| *cut <= one.start);
+    let within = published.cuts.iter().skip(first).take(MOST_CUTS);
+    let within = within.map(|cut| cut.saturating_sub(one.start));
+    within.take_while(|at| *at < one.text.len()).find_map(|at| {
+        let (left, right) = one.text.split_at_checked(at)?;
         // `…example.` and `all…` may be one name that is cut between labels.
         let apart = !left.ends_with(['.', '-', ':', '=', '/']) && is_term(left) && is_term(right);
         let plain = right

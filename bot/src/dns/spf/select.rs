@@ -85,7 +85,8 @@ pub fn texts(answer: &Answer) -> impl Iterator<Item = Published> {
         };
         let mut published = Published::default();
         for string in strings {
-            if !published.text.is_empty() {
+            // An empty string adds no joint.
+            if !published.text.is_empty() && published.cuts.last() != Some(&published.text.len()) {
                 published.cuts.push(published.text.len());
             }
             published.text.push_str(&String::from_utf8_lossy(string));
@@ -197,7 +198,7 @@ mod tests {
             published,
             [Published {
                 text: "v=spf1 ab.example".into(),
-                cuts: vec![8, 8],
+                cuts: vec![8],
             }]
         );
     }

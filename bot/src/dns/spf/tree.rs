@@ -160,8 +160,10 @@ impl Walker<'_> {
                 what,
             });
         };
-        if unglued(published, term).is_some() {
-            say(&mut self.tree, Trouble::Glued);
+        if let Some((left, right)) = unglued(published, term) {
+            let two = [left, right].map(|half| shortened(half, LONGEST_TERM));
+            let [left, right] = two;
+            say(&mut self.tree, Trouble::Glued(left, right));
             // It costs what it costs; the name it leads to by accident is not followed.
             shown.lookups = usize::from(counts && term.costs());
             return shown;

@@ -61,8 +61,8 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     Grammar(Fault),
-    /// Two terms in one, for strings that were joined without a blank.
-    Glued,
+    /// Two terms in one, for strings that were joined without a blank: the two.
+    Glued(String, String),
     /// The name it leads to has no record.
     NoRecord(String),
     /// The name it leads to has several records.
