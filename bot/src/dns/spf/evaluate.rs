@@ -102,12 +102,17 @@ pub fn check_host(
         .unwrap_or(domain)
         .to_ascii_lowercase();
     machine.foresee(&domain, &mut Vec::new(), &mut Budget::default());
+    // What was only asked ahead of its turn decides nothing.
+    machine.helo.set(false);
+    machine.sender.set(false);
     let outcome = match machine.check(&domain, &mut Vec::new(), Purpose::Verdict) {
         Ok(outcome) => outcome,
         Err(Stop::Temperror) => Outcome::Temperror,
         Err(Stop::Permerror) => Outcome::Permerror,
         Err(Stop::No(why)) => return Err(why),
     };
+    // Nor does the explanation, whatever macros it has.
+    let (used_helo, used_sender) = (machine.helo.get(), machine.sender.get());
     let explanation = match (outcome, machine.explain.take()) {
         (Outcome::Fail, Some((at, name))) => machine.explanation(&at, &name)?,
         _ => None,
@@ -118,8 +123,8 @@ pub fn check_host(
         lookups: machine.lookups,
         void: machine.void,
         explanation,
-        used_helo: machine.helo.get(),
-        used_sender: machine.sender.get(),
+        used_helo,
+        used_sender,
     })
 }
 
@@ -365,7 +370,11 @@ impl<'z> Machine<'z> {
         record: &Record<'_>,
         domain: &str,
     ) -> Result<Option<(String, String)>, Stop> {
-        match record.exp().map(|spec| self.name(spec, domain)) {
+        let used = (self.helo.get(), self.sender.get());
+        let name = record.exp().map(|spec| self.name(spec, domain));
+        self.helo.set(used.0);
+        self.sender.set(used.1);
+        match name {
             None => Ok(None),
             Some(Ok(name)) => Ok(Some((domain.to_string(), name))),
             Some(Err(Stop::No(why))) => Err(Stop::No(why)),
