@@ -25,6 +25,8 @@ mod terms;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+mod doubts;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod world;
@@ -200,9 +202,11 @@ fn one(
     spf.lookups = tree.lookups;
     spf.void = tree.void4;
     spf.whole = !tree.cut && tree.unasked == 0;
-    spf.locked = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
     spf.microsoft = senders::names_microsoft(&tree, knowledge);
     spf.standing = branches::judge(zone, domain, &node, &tree, found);
+    // A broken record locks nothing: its one term may be the one that is misspelt.
+    let nobody = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
+    spf.locked = nobody && spf.standing == Standing::Sound;
     terms::judge(domain, published, &tree, found);
     senders::judge_microsoft(domain, mx, spf, &tree, knowledge, found);
     if let Some(evaluation) = evaluation {

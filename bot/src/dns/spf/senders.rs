@@ -71,7 +71,7 @@ pub fn judge_microsoft(
         let index = usize::try_from(*index).unwrap_or(usize::MAX);
         knowledge.providers.get(index).is_some_and(|p| p.relays)
     });
-    // Through a filter, behind a macro or in a branch that could not be read, Microsoft may well be authorised.
+    // Through a filter, behind a macro, in a term that is misspelt or in a branch that could not be read, Microsoft may well be authorised.
     if mx.operator.as_deref() != Some(MICROSOFT)
         || spf.microsoft
         || relayed
@@ -80,6 +80,7 @@ pub fn judge_microsoft(
         || tree.depends.is_some()
         || tree.cut
         || spf.standing == Standing::Temperror
+        || tree.is_misspelt()
     {
         return;
     }

@@ -32,6 +32,16 @@ pub struct Tree {
     pub included: Vec<String>,
 }
 
+impl Tree {
+    /// Has the domain's own record a term that cannot be read as it stands?
+    #[must_use]
+    pub fn is_misspelt(&self) -> bool {
+        self.events
+            .iter()
+            .any(|e| e.own && matches!(e.what, Trouble::Grammar(_) | Trouble::Glued(..)))
+    }
+}
+
 /// What a receiver concludes when nothing matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
