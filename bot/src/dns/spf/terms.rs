@@ -140,7 +140,8 @@ impl Page<'_> {
                 return None;
             }
         };
-        if self.tree.everybody.is_some() {
+        // What is misspelt or behind the part that is read may well be the end.
+        if self.tree.everybody.is_some() || self.tree.is_misspelt() || self.record.unread > 0 {
             return None;
         }
         let mut better = mend::replaced(self.text, |_, one| {
@@ -154,11 +155,18 @@ impl Page<'_> {
             });
         }
         // At the end of a redirect the record to change is another one.
-        let first_move = match better.filter(|_| self.record.redirect().is_none()) {
-            Some(record) => Text::plain("Publish ").code(record).and("."),
-            None => Text::plain("End the record that the redirect leads to in ")
+        let redirects = self.record.redirect().is_some();
+        let first_move = match better {
+            _ if redirects => Text::plain("End the record that the redirect leads to in ")
                 .code("~all")
                 .and("."),
+            Some(record) => Text::plain("Publish ").code(record).and("."),
+            None if self.record.all().is_some() => Text::plain("Replace ")
+                .code("?all")
+                .and(" by ")
+                .code("~all")
+                .and("."),
+            None => Text::plain("Add ").code("~all").and(" at the end."),
         };
         Some(
             self.finding(&SPF_NEUTRAL_ALL, headline, source)
