@@ -20,6 +20,7 @@ pub mod mend;
 mod absent;
 mod branches;
 mod senders;
+mod spare;
 mod terms;
 
 #[cfg(test)]
@@ -203,7 +204,7 @@ fn one(
     spf.void = tree.void4;
     spf.whole = !tree.cut && tree.unasked == 0;
     spf.microsoft = senders::names_microsoft(&tree, knowledge);
-    spf.standing = branches::judge(zone, domain, &node, &tree, found);
+    spf.standing = branches::judge(zone, domain, &node, &tree, knowledge, found);
     // A broken record locks nothing: its one term may be the one that is misspelt.
     let nobody = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
     spf.locked = nobody && spf.standing == Standing::Sound;

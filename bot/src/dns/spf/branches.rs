@@ -2,18 +2,18 @@
 
 use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, MOST_VOID};
 use super::mend;
-use super::record::{Mechanism, Record, What};
-use super::select::exchanges;
+use super::record::{Mechanism, What};
+use super::spare::spare;
 use super::trouble::{Event, Tree, Trouble};
 use super::{Node, Standing};
-use crate::dns::fetch::is_private;
 use crate::dns::finding::{
     Area, Finding, Findings, SPF_BAD_SPLIT, SPF_INCLUDE_LOOP, SPF_INCLUDE_NO_RECORD,
     SPF_INCLUDE_TEMPERROR, SPF_LOOKUP_LIMIT_EDGE, SPF_MULTIPLE_RECORDS, SPF_MX_TOO_MANY_HOSTS,
     SPF_SYNTAX, SPF_TOO_MANY_LOOKUPS, SPF_VOID_LOOKUPS, Severity, Word, look_up,
 };
 use crate::dns::name::Domain;
-use crate::dns::zone::{Failure, Kind, Zone};
+use crate::dns::zone::{Failure, Zone};
+use crate::knowledge::load::Knowledge;
 use crate::text::Text;
 
 /// Findings of one kind that are listed one by one.
@@ -25,6 +25,7 @@ pub fn judge(
     domain: &Domain,
     node: &Node,
     tree: &Tree,
+    knowledge: &Knowledge,
     found: &mut Findings,
 ) -> Standing {
     let mut permerror = false;
@@ -54,11 +55,11 @@ pub fn judge(
             }
         }
     }
-    if let Some(finding) = lookups(zone, domain, node, tree) {
+    if let Some(finding) = lookups(zone, domain, node, tree, knowledge) {
         permerror |= finding.severity == Severity::Error;
         found.add(finding);
     }
-    if let Some(finding) = void(zone, domain, node, tree) {
+    if let Some(finding) = void(zone, domain, node, tree, knowledge) {
         permerror |= finding.severity == Severity::Error;
         found.add(finding);
     }
@@ -263,7 +264,13 @@ fn one(domain: &Domain, event: &Event) -> Option<Finding> {
 }
 
 /// More than ten look-ups, or nearly ten.
-fn lookups(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Finding> {
+fn lookups(
+    zone: &Zone,
+    domain: &Domain,
+    node: &Node,
+    tree: &Tree,
+    knowledge: &Knowledge,
+) -> Option<Finding> {
     let name = domain.as_str();
     let record = node.record.as_deref()?;
     let mut costs: Vec<_> = node.terms.iter().filter(|t| t.lookups > 0).collect();
@@ -290,7 +297,7 @@ fn lookups(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Fin
                 tree.lookups
             ),
         );
-        let spared = spare(zone, domain, record, node);
+        let spared = spare(zone, domain, record, node, knowledge);
         let mut first_move = match spared {
             Some((text, saved)) if tree.lookups - saved <= MOST_LOOKUPS => {
                 return Some(
@@ -325,61 +332,14 @@ fn lookups(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Fin
     Some(told.mend(first_move.and(".")))
 }
 
-/// The domain's own record with `a` and `mx` replaced by their addresses, and how many look-ups that saves.
-fn spare(zone: &Zone, domain: &Domain, text: &str, node: &Node) -> Option<(String, usize)> {
-    let read = Record::read(text);
-    let mut saved = 0;
-    let mut instead: Vec<(usize, Vec<String>)> = Vec::new();
-    for ((place, term), shown) in (1..).zip(read.reached()).zip(&node.terms) {
-        let (spec, hosts_of) = match &term.what {
-            What::Directive(_, Mechanism::A(spec, p)) if (p.ip4, p.ip6) == (32, 128) => {
-                (spec, Kind::A)
-            }
-            What::Directive(_, Mechanism::Mx(spec, p)) if (p.ip4, p.ip6) == (32, 128) => {
-                (spec, Kind::Mx)
-            }
-            _ => continue,
-        };
-        if shown.depends || term.text.starts_with(['-', '~', '?']) {
-            continue;
-        }
-        let name = match spec {
-            None => domain.to_string(),
-            Some(spec) if spec.is_literal() => spec.name(|_| Err(())).ok()?,
-            Some(_) => continue,
-        };
-        let hosts: Vec<String> = match hosts_of {
-            Kind::Mx => exchanges(zone.ask(&name, Kind::Mx))
-                .into_iter()
-                .map(str::to_string)
-                .collect(),
-            _ => vec![name],
-        };
-        let mut terms = Vec::new();
-        for host in hosts.iter().take(MOST_HOSTS) {
-            for kind in [Kind::A, Kind::Aaaa] {
-                let answer = zone.ask(host, kind);
-                if answer.is_pending() || answer.failure().is_some() {
-                    return None;
-                }
-                terms.extend(answer.addresses().filter(|ip| !is_private(*ip)).map(|ip| {
-                    let family = if ip.is_ipv4() { "ip4" } else { "ip6" };
-                    format!("{family}:{ip}")
-                }));
-            }
-        }
-        saved += 1;
-        instead.push((place, terms));
-    }
-    let new = mend::replaced(text, |place, _| {
-        let found = instead.iter().find(|(p, _)| *p == place)?;
-        Some(found.1.clone())
-    })?;
-    (saved > 0).then_some((new, saved))
-}
-
 /// More than two look-ups that come back empty.
-fn void(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Finding> {
+fn void(
+    zone: &Zone,
+    domain: &Domain,
+    node: &Node,
+    tree: &Tree,
+    knowledge: &Knowledge,
+) -> Option<Finding> {
     let name = domain.as_str();
     let record = node.record.as_deref()?;
     if tree.void4 <= MOST_VOID && tree.void6 <= MOST_VOID {
@@ -413,7 +373,7 @@ fn void(zone: &Zone, domain: &Domain, node: &Node, tree: &Tree) -> Option<Findin
             .mend(first_move),
         );
     }
-    let first_move = match spare(zone, domain, record, node) {
+    let first_move = match spare(zone, domain, record, node, knowledge) {
         Some((text, _)) => Text::plain("If it sends over IPv6, publish ")
             .code(text)
             .and("."),

@@ -1,6 +1,6 @@
 //! Records that are misspelt, cut off or half read: what is not said about them, and what is.
 
-use super::world::{World, check};
+use super::world::{MOST_QUESTIONS, World, check};
 use crate::dns::check::Options;
 
 const MICROSOFT: &str = "example.com MX x.mail.protection.outlook.com
@@ -48,5 +48,49 @@ fn the_end_of_a_record_is_judged_where_it_can_be_seen() {
             &["w spf_neutral_all"],
         );
         assert_eq!(told.moves(), order);
+    }
+}
+
+/// A record of ten includes and these terms, which is over the limit.
+fn full(terms: &str, more: &str) -> String {
+    let includes: String = (0..10).map(|n| format!(" include:i{n}.example")).collect();
+    let below: String = (0..10)
+        .map(|n| format!("i{n}.example TXT \"v=spf1 ip4:192.0.2.{n} -all\"\n"))
+        .collect();
+    format!("example.com TXT \"v=spf1 {terms}{includes} -all\"\n{below}{more}")
+}
+
+#[test]
+fn own_servers_are_written_as_addresses_and_those_of_providers_are_not() {
+    let told = check(
+        &full(
+            "a mx",
+            "example.com A 198.51.100.1\nexample.com MX m.example.com\nm.example.com A 198.51.100.2",
+        ),
+        &["e spf_too_many_lookups"],
+    );
+    assert!(
+        told.moves()
+            .contains("v=spf1 ip4:198.51.100.1 ip4:198.51.100.2 include:i0.example")
+    );
+    // All addresses are asked for in the same round.
+    assert!(told.rounds <= 3, "{} rounds", told.rounds);
+    let told = check(&full("mx", MICROSOFT), &["e spf_too_many_lookups"]);
+    assert!(told.moves().contains("Take out what no longer sends"));
+    // What could not be looked up stays as it stands, and many hosts cost few questions.
+    let told = World::of(&full(
+        "a a:late.example",
+        "example.com A 198.51.100.1\nlate.example A !",
+    ))
+    .told(&Options::default());
+    assert!(
+        !told.moves().contains("Publish the addresses"),
+        "{}",
+        told.moves()
+    );
+    for name in ["a", "mx"] {
+        let many: String = (0..60).map(|n| format!("{name}:h{n}.example ")).collect();
+        let told = World::of(&full(&many, "")).told(&Options::default());
+        assert!(told.questions <= MOST_QUESTIONS, "{}", told.questions);
     }
 }
