@@ -94,3 +94,20 @@ fn own_servers_are_written_as_addresses_and_those_of_providers_are_not() {
         assert!(told.questions <= MOST_QUESTIONS, "{}", told.questions);
     }
 }
+
+#[test]
+fn the_domains_own_record_is_shown_whole() {
+    let wide: String = (0..1_500)
+        .map(|n| format!(" ip4:10.0.{}.{}", n / 250, n % 250))
+        .collect();
+    let lines = format!(
+        "example.com TXT \"v=spf1 include:w.example ip4:192.0.2.1 -all\"\nw.example TXT \"v=spf1{wide} -all\""
+    );
+    let tree = check(&lines, &[]).spf.tree.expect("a tree");
+    assert_eq!((tree.terms.len(), tree.left_out), (3, 0));
+    let below = tree.terms.first().and_then(|t| t.below.as_ref());
+    assert_eq!(
+        below.map(|b| (b.terms.len(), b.left_out)),
+        Some((500, 1_001))
+    );
+}

@@ -24,7 +24,7 @@ const MOST_VISITS: usize = 60;
 /// Names that are looked up for `a`, `mx` and `exists`, hosts of an `mx` included.
 const MOST_HOSTS_ASKED: usize = 24;
 
-/// Terms that are kept to show.
+/// Terms of included records that are kept to show.
 const MOST_SHOWN: usize = 500;
 
 /// Longest term that is shown, in bytes.
@@ -110,7 +110,10 @@ impl Walker<'_> {
             };
             let shown = self.term(at, published, nth, term, counts, authorises, last);
             node.lookups += shown.lookups;
-            if self.shown < MOST_SHOWN {
+            // The domain's own record is shown whole, however much its includes hold.
+            if self.above.len() == 1 {
+                node.terms.push(shown);
+            } else if self.shown < MOST_SHOWN {
                 self.shown += 1;
                 node.terms.push(shown);
             } else {
