@@ -2,7 +2,7 @@
 
 use crate::dns::check::Report;
 use crate::dns::dmarc::Policy;
-use crate::dns::finding::{Finding, Severity};
+use crate::dns::finding::{Finding, Severity, shortened};
 use crate::dns::{dkim, spf};
 use crate::knowledge::entry::Party;
 use crate::knowledge::load::Knowledge;
@@ -11,6 +11,9 @@ use crate::text::Text;
 
 /// So many findings of a check are added to an answer about a bounce.
 const ADDED: usize = 4;
+
+/// Longest term of an SPF record that is shown, in bytes.
+const LONGEST_TERM: usize = 300;
 
 /// The answer to a question about a domain.
 #[must_use]
@@ -35,11 +38,17 @@ pub fn reply(report: &Report, knowledge: &Knowledge) -> Reply {
         reply.first_move = worst.first_move.clone();
     }
     if let Some(evaluated) = &report.spf.result_for_ip {
-        let mut said = format!("SPF gives {} for {}", evaluated.result, evaluated.ip);
+        let mut said = Text::plain(format!(
+            "SPF gives {} for {}",
+            evaluated.result, evaluated.ip
+        ));
+        // The term may be of any record that the domain includes: a stranger's words.
         if let Some(mechanism) = &evaluated.mechanism {
-            said.push_str(&format!(", decided by {mechanism}"));
+            said = said
+                .and(", decided by ")
+                .code(shortened(mechanism, LONGEST_TERM));
         }
-        reply.lead.push(Text::plain(said + "."));
+        reply.lead.push(said.and("."));
     }
     reply.rows = branches(report, knowledge);
     reply.why.extend(unknown(report));
@@ -275,7 +284,8 @@ fn branches(report: &Report, knowledge: &Knowledge) -> Vec<(Text, Text)> {
             if let Some(service) = &term.service {
                 cost.push_str(&format!(", {}", provider(knowledge, service)));
             }
-            (Text::default().code(&term.text), Text::plain(cost))
+            let text = shortened(&term.text, LONGEST_TERM);
+            (Text::default().code(text), Text::plain(cost))
         })
         .collect()
 }
@@ -308,4 +318,30 @@ fn sources<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<String> {
     }
     sources.truncate(5);
     sources
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::check::{Options, judge};
+    use crate::dns::zone_file::{domain, knowledge, settle};
+    use crate::text::Span;
+
+    #[test]
+    fn a_term_of_a_strangers_record_stands_as_code() {
+        let name = domain("example.com");
+        let options = Options {
+            ip: Some([192, 0, 2, 1].into()),
+            ..Options::default()
+        };
+        let lines = "example.com TXT \"v=spf1 include:b.example -all\"\nexample.com MX 10 m.example.com\n\
+            m.example.com A 198.51.100.1\nb.example TXT \"v=spf1 *bold*<a> -all\"";
+        let report = settle(lines, |zone| judge(zone, &name, knowledge(), &options)).verdict;
+        let reply = reply(&report, knowledge());
+        let lead = reply.lead.first().expect("SPF was evaluated");
+        assert_eq!(
+            lead.0.get(2),
+            Some(&Span::Code("*bold*<a> (b.example)".into()))
+        );
+    }
 }

@@ -12,7 +12,7 @@ pub mod finding;
 
 mod tag_list;
 #[cfg(test)]
-mod zone_file;
+pub(crate) mod zone_file;
 
 pub mod domain;
 
