@@ -25,7 +25,6 @@ mod scores;
 mod serve;
 mod slack;
 mod sound;
-mod spf_lab;
 mod store;
 mod suffixes;
 mod support;
