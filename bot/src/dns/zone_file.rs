@@ -5,9 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::mx::{Host, Mx};
+use super::check::Options;
+use super::finding::Findings;
+use super::mx::{self, Mx};
 use super::name::Domain;
-use super::spf::{Spf, Standing};
+use super::spf::{self, Spf};
 use super::zone::{Answer, Failure, Kind, Outcome, Question, Record, Zone};
 use crate::knowledge::load::Knowledge;
 
@@ -60,50 +62,11 @@ pub fn domain(name: &str) -> Domain {
     Domain::typed(name).expect("a domain")
 }
 
-/// What the judges of MX and SPF would say of a plain set-up, for tests of the judges that follow them.
+/// What the judges of MX and SPF say, for tests of the judges that follow them.
 pub fn mx_and_spf(zone: &Zone, domain: &Domain) -> (Mx, Spf) {
-    let mut mx = Mx::default();
-    let answer = zone.ask(domain.as_str(), Kind::Mx);
-    mx.known = !answer.is_pending() && answer.failure().is_none();
-    for record in answer.records() {
-        let Record::Mx {
-            preference,
-            exchange,
-        } = record
-        else {
-            continue;
-        };
-        if exchange.is_empty() {
-            mx.null = true;
-            continue;
-        }
-        let operator = knowledge().provider_of(exchange);
-        let provider = operator.and_then(|at| knowledge().providers.get(usize::try_from(at).ok()?));
-        mx.operator = mx.operator.or(provider.map(|p| p.name.clone()));
-        mx.hosts.push(Host {
-            name: exchange.clone(),
-            preference: *preference,
-            addresses: Vec::new(),
-        });
-    }
-    mx.implicit =
-        mx.known && answer.records().is_empty() && !zone.ask(domain.as_str(), Kind::A).is_absent();
-    let mut spf = Spf::default();
-    let answer = zone.ask(domain.as_str(), Kind::Txt);
-    if answer.is_pending() || answer.failure().is_some() {
-        return (mx, spf);
-    }
-    let lower = |text: &String| text.to_ascii_lowercase();
-    spf.record = answer.texts().find(|t| lower(t).starts_with("v=spf1 "));
-    spf.standing = match &spf.record {
-        Some(_) => Standing::Sound,
-        None => Standing::Absent,
-    };
-    spf.locked = spf.record.as_deref() == Some("v=spf1 -all");
-    spf.microsoft = spf
-        .record
-        .as_ref()
-        .is_some_and(|record| lower(record).contains("spf.protection.outlook.com"));
+    let (mut unsaid, options) = (Findings::default(), Options::default());
+    let mx = mx::judge(zone, domain, knowledge(), &mut unsaid);
+    let spf = spf::judge(zone, domain, &mx, knowledge(), &options, &mut unsaid);
     (mx, spf)
 }
 
