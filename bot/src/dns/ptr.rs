@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use super::finding::{Area, Finding, Findings, NO_PTR, PTR_MISMATCH, Severity};
 use super::mx::Mx;
-use super::zone::{Kind, Record, Zone};
+use super::spf::select::reverse_names;
+use super::zone::{Kind, Zone};
 use crate::text::Text;
 
 /// So many addresses of MX hosts are looked at.
@@ -25,7 +26,7 @@ pub fn judge(zone: &Zone, mx: &Mx, ip: Option<IpAddr>, found: &mut Findings) {
         .take(LOOKED_AT)
         .map(|address| (address, Severity::Note));
     for (address, mildest) in ip
-        .map(|ip| (ip, Severity::Error))
+        .map(|ip| (ip.to_canonical(), Severity::Error))
         .into_iter()
         .chain(guessed)
     {
@@ -52,15 +53,7 @@ fn judge_one(zone: &Zone, ip: IpAddr, found: &mut Findings) -> Option<Finding> {
                 .seen_by(format!("nslookup {ip}")),
         );
     }
-    let names: Vec<&str> = answer
-        .records()
-        .iter()
-        .filter_map(|record| match record {
-            Record::Ptr(name) => Some(name.as_str()),
-            _ => None,
-        })
-        .take(FOLLOWED)
-        .collect();
+    let names: Vec<&str> = reverse_names(answer).into_iter().take(FOLLOWED).collect();
     let kind = match ip {
         IpAddr::V4(_) => Kind::A,
         IpAddr::V6(_) => Kind::Aaaa,
@@ -112,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reverse_names() {
+    fn names_of_addresses() {
         assert_eq!(
             reverse("192.0.2.1".parse().expect("an address")),
             "1.2.0.192.in-addr.arpa"

@@ -59,20 +59,6 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The name at which an address has its reverse record.
-#[must_use]
-pub fn reverse_name(ip: IpAddr) -> String {
-    let dotted = dotted(ip).to_ascii_lowercase();
-    let mut parts: Vec<&str> = dotted.split('.').collect();
-    parts.reverse();
-    let zone = if ip.is_ipv4() {
-        "in-addr.arpa"
-    } else {
-        "ip6.arpa"
-    };
-    format!("{}.{zone}", parts.join("."))
-}
-
 /// Dotted quad, or the 32 digits of an IPv6 address with dots between them.
 fn dotted(ip: IpAddr) -> String {
     match ip {
@@ -90,19 +76,6 @@ fn dotted(ip: IpAddr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reverse_names() {
-        for (ip, name) in [
-            ("192.0.2.3", "3.2.0.192.in-addr.arpa"),
-            (
-                "2001:db8::cb01",
-                "1.0.b.c.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
-            ),
-        ] {
-            assert_eq!(reverse_name(ip.parse().expect("written by us")), name);
-        }
-    }
 
     #[test]
     fn completes_the_sender() {

@@ -313,7 +313,7 @@ impl<'z> Machine<'z> {
             Mechanism::Ptr(spec) => {
                 self.charge()?;
                 let target = self.target(spec.as_ref(), domain)?;
-                let names = self.reverse()?;
+                let names = self.names()?;
                 self.charge_void(usize::from(names.is_none()))?;
                 for name in names.iter().flatten().filter(|n| is_within(n, &target)) {
                     if self.points_back(name)? {

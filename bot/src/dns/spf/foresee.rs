@@ -1,10 +1,10 @@
 //! Asks for what an evaluation may need before it gets there, so that one round trip answers as much as possible.
 
-use super::envelope::reverse_name;
 use super::evaluate::{MOST_HOSTS, MOST_LOOKUPS, Machine, can_be_asked};
 use super::hosts::address_kind;
 use super::record::{Mechanism, Record, What};
 use super::select::{self, Found, find};
+use crate::dns::ptr::reverse;
 use crate::dns::zone::Kind;
 
 /// Hosts of `mx` terms that are asked ahead of their turn.
@@ -88,7 +88,7 @@ impl Machine<'_> {
                     }
                 }
                 Mechanism::Ptr(_) => {
-                    self.zone.ask(&reverse_name(self.envelope.ip), Kind::Ptr);
+                    self.zone.ask(&reverse(self.envelope.ip), Kind::Ptr);
                 }
                 Mechanism::All | Mechanism::Network(_) => {}
             }

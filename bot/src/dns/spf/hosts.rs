@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use super::envelope::reverse_name;
 use super::evaluate::{MOST_HOSTS, Machine, NoResult, Stop, can_be_asked, failed};
 use super::record::Prefixes;
 use super::select;
 use crate::dns::name::is_within;
+use crate::dns::ptr::reverse;
 use crate::dns::zone::{Failure, Kind, Outcome as Dns};
 use crate::network::Network;
 
@@ -80,8 +80,8 @@ impl<'z> Machine<'z> {
     }
 
     /// The reverse names of the address, at most ten; `None` where there are none.
-    pub(super) fn reverse(&self) -> Result<Option<Vec<&'z str>>, Stop> {
-        let answer = self.zone.ask(&reverse_name(self.envelope.ip), Kind::Ptr);
+    pub(super) fn names(&self) -> Result<Option<Vec<&'z str>>, Stop> {
+        let answer = self.zone.ask(&reverse(self.envelope.ip), Kind::Ptr);
         match &answer.outcome {
             Dns::Pending => Err(Stop::No(NoResult::Pending)),
             Dns::Failed(Failure::Limit) => Err(Stop::No(NoResult::Limit)),
@@ -112,7 +112,7 @@ impl<'z> Machine<'z> {
 
     /// The name that `%{p}` stands for (section 7.3).
     pub(super) fn validated(&self, domain: &str) -> Result<String, Stop> {
-        let names = self.reverse()?.unwrap_or_default();
+        let names = self.names()?.unwrap_or_default();
         let mut validated = Vec::new();
         let mut waiting = None;
         for name in names {

@@ -123,14 +123,6 @@ impl<'a> MacroString<'a> {
         self.0.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// The letters it needs.
-    pub fn letters(&self) -> impl Iterator<Item = Letter> {
-        self.0.iter().filter_map(|part| match part {
-            Part::Macro { letter, .. } => Some(*letter),
-            Part::Literal(_) => None,
-        })
-    }
-
     /// The name it stands for: without a trailing dot, labels taken off the left until it is short enough.
     ///
     /// # Errors

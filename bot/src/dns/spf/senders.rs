@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::envelope::{Envelope, reverse_name};
+use super::envelope::Envelope;
 use super::evaluate::{Evaluation, MOST_LOOKUPS, Outcome, can_be_asked, check_host};
 use super::hosts::address_kind;
 use super::mend;
@@ -18,6 +18,7 @@ use crate::dns::finding::{
 };
 use crate::dns::mx::Mx;
 use crate::dns::name::Domain;
+use crate::dns::ptr::reverse;
 use crate::dns::zone::{Kind, Zone};
 use crate::knowledge::entry::Provider;
 use crate::knowledge::load::Knowledge;
@@ -256,7 +257,7 @@ pub fn judge_address(
 /// The reverse names of an address that lead back to it. What else its owner writes into his reverse zone proves nothing.
 fn confirmed(zone: &Zone, ip: IpAddr) -> Vec<&str> {
     let kind = address_kind(ip);
-    let names = reverse_names(zone.ask(&reverse_name(ip), Kind::Ptr));
+    let names = reverse_names(zone.ask(&reverse(ip), Kind::Ptr));
     let leads_back = |name: &&str| zone.ask(name, kind).addresses().any(|found| found == ip);
     names
         .into_iter()
