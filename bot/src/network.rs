@@ -47,7 +47,8 @@ impl Network {
             None => Some(Self::host(text.parse().ok()?)),
             Some((ip, prefix)) => {
                 let ip: IpAddr = ip.parse().ok()?;
-                let prefix: u8 = prefix.parse().ok()?;
+                let digits = prefix.bytes().all(|b| b.is_ascii_digit());
+                let prefix: u8 = prefix.parse().ok().filter(|_| digits)?;
                 (prefix <= if ip.is_ipv4() { 32 } else { 128 }).then(|| Self::new(ip, prefix))
             }
         }
@@ -121,6 +122,7 @@ mod tests {
             );
         }
         assert_eq!(Network::read("192.0.2.0/33"), None);
+        assert_eq!(Network::read("192.0.2.0/+24"), None);
         assert_eq!(Network::read("example.com"), None);
         let written = Network::read("192.0.2.77/24").map(|n| n.to_string());
         assert_eq!(written.as_deref(), Some("192.0.2.0/24"));

@@ -311,7 +311,9 @@ fn trailing_number(text: &str) -> Option<(&str, &str)> {
 }
 
 fn length(number: &str, most: u8) -> Result<u8, Fault> {
-    if number.len() > 1 && number.starts_with('0') {
+    // A sign is read as part of a number elsewhere, and is none here.
+    let digits = number.bytes().all(|b| b.is_ascii_digit());
+    if !digits || number.len() > 1 && number.starts_with('0') {
         return Err(Fault::Prefix);
     }
     number
@@ -390,6 +392,10 @@ mod tests {
             ("ip4:1.2.3.4/33", Fault::Prefix),
             ("ip4:1.2.3.4/032", Fault::Prefix),
             ("ip4:1.2.3.4//32", Fault::Prefix),
+            ("ip4:1.2.3.4/+24", Fault::Prefix),
+            ("ip6:2001:db8::/+32", Fault::Prefix),
+            ("a/+24", Fault::Prefix),
+            ("mx//+64", Fault::Prefix),
             ("ip6:1.2.3.4", Fault::Ip6),
             ("ip6::CAFE::BABE", Fault::Ip6),
             ("ip6:", Fault::Ip6),
