@@ -111,3 +111,17 @@ fn the_domains_own_record_is_shown_whole() {
         Some((500, 1_001))
     );
 }
+
+#[test]
+fn only_terms_that_let_pass_authorise_ipv6_addresses() {
+    let hosts = "a.example A 192.0.2.1\na.example AAAA 2001:db8::1\nb.example A 192.0.2.2\nb.example AAAA 2001:db8::2\n\
+        c.example A 192.0.2.3\nc.example AAAA 2001:db8::3\nexample.com MX m.example.com\n\
+        m.example.com A 198.51.100.1\nm.example.com AAAA 2001:db8::1\n";
+    let record = |sign: &str| {
+        format!(
+            "{hosts}example.com TXT \"v=spf1 {sign}include:d.example ip4:198.51.100.1 -all\"\nd.example TXT \"v=spf1 a:a.example a:b.example a:c.example -all\""
+        )
+    };
+    check(&record(""), &[]);
+    check(&record("-"), &["n spf_missing_ip6"]);
+}

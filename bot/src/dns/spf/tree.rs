@@ -82,8 +82,8 @@ struct Walker<'a> {
     shown: usize,
     probes: usize,
     asked: usize,
-    /// Names whose addresses count.
-    addresses: Vec<String>,
+    /// Names whose addresses count, with the length of an IPv6 network where a match there makes mail pass.
+    addresses: Vec<(String, Option<u8>)>,
     /// Records on the way here, each with its name.
     above: Vec<(String, String)>,
 }
@@ -282,12 +282,12 @@ impl Walker<'_> {
             }
             return;
         };
-        if authorises {
-            self.tree.included.push(name.clone());
-        }
         if self.above.iter().any(|(above, _)| *above == name) {
             troubles.push(Trouble::Loop(name));
             return;
+        }
+        if authorises {
+            self.tree.included.push(name.clone());
         }
         if self.visits >= MOST_VISITS || !self.planned.contains(&name) {
             self.tree.cut = true;
@@ -405,7 +405,8 @@ impl Walker<'_> {
         if !self.may_ask() {
             return false;
         }
-        self.addresses.push(name.to_string());
+        let authorised = passes.then_some(prefixes.ip6);
+        self.addresses.push((name.to_string(), authorised));
         let answer = self.zone.ask(name, Kind::A);
         if passes {
             let networks = answer.addresses().map(|ip| Network::new(ip, prefixes.ip4));
@@ -437,11 +438,13 @@ impl Walker<'_> {
         if self.tree.void6 + self.addresses.len() <= MOST_VOID {
             return;
         }
-        for name in std::mem::take(&mut self.addresses) {
+        for (name, authorised) in std::mem::take(&mut self.addresses) {
             let answer = self.zone.ask(&name, Kind::Aaaa);
             self.tree.void6 += usize::from(answer.is_absent());
-            let networks = answer.addresses().map(|ip| Network::new(ip, 128));
-            self.tree.networks.extend(networks);
+            if let Some(prefix) = authorised {
+                let networks = answer.addresses().map(|ip| Network::new(ip, prefix));
+                self.tree.networks.extend(networks);
+            }
         }
     }
 
