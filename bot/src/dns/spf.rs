@@ -164,7 +164,13 @@ pub fn judge(
                 .iter()
                 .take(MOST_SEVERAL)
                 .any(|r| senders::names_microsoft(&follow(zone, name, r, knowledge).1, knowledge));
-            absent::several(domain, &records, found);
+            let merged = mend::merged(&records).map(|text| Published {
+                text,
+                ..Published::default()
+            });
+            let tree = |one: &Published| follow(zone, name, one, knowledge).1;
+            let lookups = merged.as_ref().map_or(0, |one| tree(one).lookups);
+            absent::several(domain, &records, merged, lookups, found);
         }
         Found::One(published) => {
             one(

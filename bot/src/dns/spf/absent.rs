@@ -1,5 +1,6 @@
 //! No record, or more than one.
 
+use super::evaluate::MOST_LOOKUPS;
 use super::mend;
 use super::select::{self, Published};
 use crate::dns::finding::{Findings, SPF_MULTIPLE_RECORDS, SPF_NOT_FOUND, Severity, look_up};
@@ -103,18 +104,29 @@ fn proposal(mx: &Mx, knowledge: &Knowledge, receives: bool) -> Text {
         .and(" for each other service that sends as this domain.")
 }
 
-/// Says that there are several records, and which one record says the same.
-pub fn several(domain: &Domain, records: &[Published], found: &mut Findings) {
+/// Says that there are several records, and which one record says the same, at the cost of how many look-ups.
+pub fn several(
+    domain: &Domain,
+    records: &[Published],
+    merged: Option<Published>,
+    lookups: usize,
+    found: &mut Findings,
+) {
     let name = domain.as_str();
     let same = records.iter().all(|r| records.first() == Some(r));
     let first_move = if same {
         Text::plain("Delete all but one of the equal SPF records at ")
             .code(name)
             .and(".")
-    } else if let Some(record) = mend::merged(records) {
-        Text::plain("Replace the SPF records by a single one: ")
-            .code(record)
-            .and(".")
+    } else if let Some(record) = merged {
+        let order = Text::plain("Replace the SPF records by a single one: ").code(record.text);
+        if lookups > MOST_LOOKUPS {
+            order.and(format!(
+                "; leave out of it what no longer sends, for it costs {lookups} look-ups, and {MOST_LOOKUPS} are allowed."
+            ))
+        } else {
+            order.and(".")
+        }
     } else {
         Text::plain("Put all terms into one TXT record with a single ")
             .code("v=spf1")

@@ -1,6 +1,6 @@
 //! Records that are misspelt, cut off or half read: what is not said about them, and what is.
 
-use super::world::{MOST_QUESTIONS, World, check};
+use super::world::{MOST_QUESTIONS, World, check, with_ip};
 use crate::dns::check::Options;
 
 const MICROSOFT: &str = "example.com MX x.mail.protection.outlook.com
@@ -124,4 +124,36 @@ fn only_terms_that_let_pass_authorise_ipv6_addresses() {
     };
     check(&record(""), &[]);
     check(&record("-"), &["n spf_missing_ip6"]);
+}
+
+#[test]
+fn several_records_say_what_the_one_record_costs() {
+    let of = |from: usize| -> String {
+        (from..from + 6)
+            .map(|n| format!(" include:i{n}.example"))
+            .collect()
+    };
+    let below: String = (0..12)
+        .map(|n| format!("i{n}.example TXT \"v=spf1 ip4:192.0.2.{n} -all\"\n"))
+        .collect();
+    let lines = format!(
+        "example.com TXT \"v=spf1{} -all\"\nexample.com TXT \"v=spf1{} -all\"\n{below}",
+        of(0),
+        of(6)
+    );
+    let told = check(&lines, &["e spf_multiple_records"]);
+    assert!(
+        told.moves().contains("it costs 12 look-ups"),
+        "{}",
+        told.moves()
+    );
+}
+
+#[test]
+fn a_record_that_is_not_read_whole_has_no_result() {
+    let long = " ip4:198.51.100.1".repeat(3_000);
+    let lines = format!("example.com TXT \"v=spf1{long} ip4:203.0.113.1 -all\"");
+    let told = World::of(&lines).told(&with_ip("203.0.113.1"));
+    assert_eq!(told.spf.result_for_ip, None);
+    assert_eq!(told.found.undetermined.len(), 1);
 }

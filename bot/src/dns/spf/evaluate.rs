@@ -67,7 +67,7 @@ pub struct Evaluation {
 pub enum NoResult {
     /// Answers are still to come.
     Pending,
-    /// A question was not asked, for the limit of questions.
+    /// A question was not asked, for the limit of questions; or a record is longer than what is read of one.
     Limit,
 }
 
@@ -181,6 +181,10 @@ impl<'z> Machine<'z> {
         if let Some((_, term, _)) = record.faults().next() {
             self.decided = Some((term.text.to_string(), domain.to_string()));
             return Err(Stop::Permerror);
+        }
+        // What stands in the part that is not read decides as well.
+        if record.unread > 0 {
+            return Err(Stop::No(NoResult::Limit));
         }
         above.push(domain.to_string());
         let outcome = self.terms(&record, domain, above, purpose);

@@ -192,7 +192,7 @@ fn is_term(text: &str) -> bool {
 #[must_use]
 pub fn merged(records: &[Published]) -> Option<String> {
     let mut terms: Vec<String> = Vec::new();
-    let mut end = None;
+    let (mut end, mut length) = (None, 0);
     for published in records {
         let read = Record::read(&published.text);
         if !read.is_sound() || read.unread > 0 {
@@ -214,7 +214,11 @@ pub fn merged(records: &[Published]) -> Option<String> {
                 What::Directive(..) | What::Other(_) | What::Fault(_) => one.text.to_string(),
             };
             if !terms.iter().any(|t| t.eq_ignore_ascii_case(&text)) {
+                length += text.len();
                 terms.push(text);
+            }
+            if length > LONGEST_PROPOSAL {
+                return None;
             }
         }
     }
