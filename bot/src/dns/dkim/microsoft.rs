@@ -1,6 +1,6 @@
 //! Microsoft 365's two selectors: CNAMEs into the tenant, in the old and the new form, judged by the key at their end.
 
-use super::selectors::{Looks, MICROSOFT, There};
+use super::selectors::{Look, Looks, MICROSOFT, There};
 use super::{Case, Dkim, Standing};
 use crate::dns::finding::{
     DKIM_CNAME_TARGET_MISSING, DKIM_MS_NOT_ENABLED, Finding, Findings, Severity, look_up,
@@ -33,7 +33,10 @@ pub fn judge(case: &Case<'_>, looks: &Looks, dkim: &mut Dkim, found: &mut Findin
     });
     let usable = |selector: &str| {
         let mut shown = dkim.selectors.iter();
-        shown.any(|s| s.selector == selector && s.usable)
+        shown.any(|s| {
+            let leads_there = s.target.as_deref().is_some_and(is_microsofts);
+            s.selector == selector && s.usable && leads_there
+        })
     };
     let one_works = MICROSOFT.iter().any(|s| usable(s));
     if let Some((look, target)) = dangling.next() {
@@ -77,8 +80,16 @@ pub fn judge(case: &Case<'_>, looks: &Looks, dkim: &mut Dkim, found: &mut Findin
     false
 }
 
+/// Does the selector lead to Microsoft? Its name alone says nothing: anybody may call a selector `selector1`.
+pub(super) fn leads_there(look: &Look) -> bool {
+    match &look.there {
+        There::Dangling(target) | There::Records(_, Some(target)) => is_microsofts(target),
+        There::Records(_, None) | There::Nothing | There::Pending | There::Failed(_) => false,
+    }
+}
+
 /// The old form ends in the tenant's own name, the new one below `dkim.mail.microsoft`.
-fn is_microsofts(target: &str) -> bool {
+pub(super) fn is_microsofts(target: &str) -> bool {
     [
         "onmicrosoft.com",
         "dkim.mail.microsoft",

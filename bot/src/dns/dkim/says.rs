@@ -1,6 +1,7 @@
 //! What is said about each key, about selectors that are not there, and about a domain without any.
 
 use super::key::{self, Fault, Key};
+use super::microsoft::{is_microsofts, leads_there};
 use super::selectors::{Look, Looks, MICROSOFT, There};
 use super::{Case, Dkim, Stand, Standing, severity};
 use crate::dns::finding::{
@@ -22,7 +23,8 @@ pub fn stand(
 ) {
     match stand {
         // Microsoft's own are judged as a pair.
-        Stand::Dangling(_) if MICROSOFT.contains(&look.selector.as_str()) && !look.named => {}
+        Stand::Dangling(_)
+            if MICROSOFT.contains(&look.selector.as_str()) && leads_there(look) && !look.named => {}
         Stand::Dangling(target) => {
             let severity = severity(standing, look.named, Severity::Error);
             found.add(dangling(case, look, target).only(severity));
@@ -123,7 +125,7 @@ fn one(
         return;
     }
     let new_key = match target {
-        Some(_) if MICROSOFT.contains(&selector) => Text::plain("Run ")
+        Some(target) if is_microsofts(target) => Text::plain("Run ")
             .code(format!(
                 "Rotate-DkimSigningConfig -Identity {domain} -KeySize 2048"
             ))

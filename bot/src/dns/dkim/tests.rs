@@ -1,5 +1,6 @@
 //! Keys as people publish them, whole and broken, and what is said of them.
 
+mod doubts;
 mod lab_keys;
 
 use data_encoding::BASE64;

@@ -1,0 +1,40 @@
+//! Keys that are not what their names or their looks suggest.
+
+use super::*;
+
+fn moves(found: &Findings) -> String {
+    let moves = found.findings.iter().map(|f| f.first_move.words());
+    moves.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_selector_is_microsofts_by_where_it_leads_and_not_by_its_name() {
+    let selector = "selector1._domainkey.example.com";
+    let lines = format!(
+        "{SENDS}{selector} CNAME k.esp.example.net\nk.esp.example.net TXT \"p={}\"",
+        rsa(1024)
+    );
+    let (_, found) = check("example.com", &lines, &[]).verdict;
+    assert!(
+        moves(&found).contains("Have the service behind k.esp.example.net"),
+        "{}",
+        moves(&found)
+    );
+    let lines = format!(
+        "{SENDS}{selector} CNAME k.esp.example.net\nk2._domainkey.example.com TXT \"p={}\"",
+        rsa(2048)
+    );
+    let (_, found) = check("example.com", &lines, &[]).verdict;
+    assert_eq!(
+        shown(&found.findings),
+        [format!("dkim_cname_target_missing Warning {selector}")]
+    );
+    let microsoft = "example.com TXT \"v=spf1 include:spf.protection.outlook.com -all\"\n\
+        spf.protection.outlook.com TXT \"v=spf1 ip4:40.92.0.0/15 -all\"\nexample.com MX 10 mx.example.com\n";
+    let lines = format!(
+        "{microsoft}{selector} CNAME k.esp.example.net\nk.esp.example.net TXT \"p={}\"",
+        rsa(2048)
+    );
+    let (_, found) = check("example.com", &lines, &[]).verdict;
+    assert_eq!(shown(&found.findings), Vec::<String>::new());
+}
