@@ -95,7 +95,8 @@ pub fn read(text: &str) -> Key {
         return key;
     }
     // What a panel stored literally is judged before its parts: they would only be symptoms.
-    let literal = text.trim_end_matches(['\r', '\n']);
+    let literal = without_notes(text);
+    let literal = literal.trim_end_matches(['\r', '\n']);
     if literal.contains(['(', ')']) {
         key.fault = Some(Fault::ZoneText);
         return key;
@@ -112,6 +113,16 @@ pub fn read(text: &str) -> Key {
     key.testing = listed(tags.get("t")).any(|flag| flag == "y");
     key.fault = read_tags(&tags, &mut key);
     key
+}
+
+/// The record without what is written to people in it (`n=`), which may hold brackets and quotes.
+fn without_notes(text: &str) -> String {
+    let is_note = |piece: &&str| {
+        let (name, _) = piece.split_once('=').unwrap_or_default();
+        name.trim().eq_ignore_ascii_case("n")
+    };
+    let pieces: Vec<&str> = text.split(';').filter(|piece| !is_note(piece)).collect();
+    pieces.join(";")
 }
 
 fn read_tags(tags: &TagList<'_>, key: &mut Key) -> Option<Fault> {

@@ -84,6 +84,10 @@ fn one_key_says_what_is_wrong_with_it() {
             format!("v=DKIM1;t=s;s=email;n=note;x=y;h=sha1:sha256;p={good}"),
             "",
         ),
+        (
+            format!("v=DKIM1; n=\"rotated\" (see the wiki); p={good}"),
+            "",
+        ),
         (format!("v=DKIM1; k=ed25519; p={ED25519}"), ""),
         (format!("p={weak}"), "dkim_key_weak Warning"),
         (format!("p={short}"), "dkim_key_too_short Error"),
