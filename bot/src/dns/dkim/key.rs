@@ -180,11 +180,21 @@ fn measure(algorithm: &str, data: &str) -> Result<usize, Fault> {
         // Bits left over at the end do no harm; a stray character does.
         Err(error) if error.kind == data_encoding::DecodeKind::Trailing => lenient(bare)?,
         Err(error) if error.kind == data_encoding::DecodeKind::Length => {
-            let shorter = bare.get(..bare.len().saturating_sub(1)).unwrap_or_default();
-            lenient(shorter)?
+            let cut_off = sized(algorithm, &lenient(without_last(bare))?).err();
+            return Err(cut_off.unwrap_or(Fault::NotBase64));
         }
         Err(_) => return Err(Fault::NotBase64),
     };
+    sized(algorithm, &bytes)
+}
+
+fn without_last(data: &str) -> &str {
+    let end = data.len().saturating_sub(1);
+    data.get(..end).unwrap_or_default()
+}
+
+/// The size of a decoded key in bits.
+fn sized(algorithm: &str, bytes: &[u8]) -> Result<usize, Fault> {
     if algorithm == "ed25519" {
         return match bytes.len() {
             ED25519_LENGTH => Ok(256),
@@ -192,18 +202,18 @@ fn measure(algorithm: &str, data: &str) -> Result<usize, Fault> {
             _ => Err(Fault::NotAKey),
         };
     }
-    let fault = || match announced(&bytes) {
+    let fault = || match announced(bytes) {
         Some(needed) if needed > bytes.len() => Fault::CutOff(needed, bytes.len()),
         _ => Fault::NotAKey,
     };
     // RFC 6376 names the bare key, everyone publishes the wrapped one.
-    let modulus = match SubjectPublicKeyInfoRef::from_der(&bytes) {
+    let modulus = match SubjectPublicKeyInfoRef::from_der(bytes) {
         Ok(wrapped) if wrapped.algorithm.oid == RSA => {
             let inner = wrapped.subject_public_key.as_bytes().ok_or_else(fault)?;
             bits(inner)
         }
         Ok(_) => None,
-        Err(_) => bits(&bytes),
+        Err(_) => bits(bytes),
     };
     modulus.ok_or_else(fault)
 }
@@ -293,8 +303,13 @@ pub fn mended(text: &str) -> Option<String> {
     let listed = bare.starts_with("p=") || bare.contains(";p=");
     let bare = if listed { bare } else { format!("p={bare}") };
     let tags = TagList::read(&bare);
-    let algorithm = tags.get("k").unwrap_or("rsa");
+    let algorithm = match tags.get("k") {
+        Some(known) if known.eq_ignore_ascii_case("ed25519") => "ed25519",
+        // Where another kind is named, the key may be one of RSA all the same.
+        _ => "rsa",
+    };
     let data = tags.get("p").filter(|data| !data.is_empty())?;
-    measure(algorithm, data).ok()?;
+    let whole = |data: &&str| measure(algorithm, data).is_ok();
+    let data = [data, without_last(data)].into_iter().find(whole)?;
     Some(format!("v=DKIM1; k={algorithm}; p={data}"))
 }

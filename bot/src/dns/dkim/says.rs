@@ -232,7 +232,16 @@ fn faulty(at: &str, fault: &Fault, text: &str, target: Option<&str>) -> Finding 
         Fault::NotAKey => ("is no key of its type".into(), again(line)),
         Fault::Algorithm => (
             "names a kind of key that receivers do not know".into(),
-            again(" with k=rsa."),
+            match &mended {
+                Some(_) => again("."),
+                None => Text::plain(
+                    "Create an RSA key of 2048 bits where the mail is signed, and publish it at ",
+                )
+                .code(target.unwrap_or(at))
+                .and(" with ")
+                .code("k=rsa")
+                .and("."),
+            },
         ),
         Fault::Hash => (
             "allows no hash that receivers know".into(),

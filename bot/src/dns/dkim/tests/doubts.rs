@@ -38,3 +38,29 @@ fn a_selector_is_microsofts_by_where_it_leads_and_not_by_its_name() {
     let (_, found) = check("example.com", &lines, &[]).verdict;
     assert_eq!(shown(&found.findings), Vec::<String>::new());
 }
+
+#[test]
+fn a_key_of_another_kind_or_with_a_stray_character_is_put_right() {
+    let good = rsa(2048);
+    let sound = format!("v=DKIM1; k=rsa; p={good}");
+    let dsa = "MIIBtzCCASsGByqGSM44BAEwggEeAoGBAP";
+    for (record, order) in [
+        (format!("v=DKIM1; k=dsa; p={good}"), sound.as_str()),
+        (
+            format!("v=DKIM1; k=dsa; p={dsa}"),
+            "Create an RSA key of 2048 bits",
+        ),
+        (format!("v=DKIM1; k=dsa; p={dsa}"), "k=rsa"),
+        // The length fits no base64: some receivers take it, others do not.
+        (format!("v=DKIM1; p={good}A"), sound.as_str()),
+    ] {
+        let lines = format!("{SENDS}mail._domainkey.example.com TXT \"{record}\"");
+        let (_, found) = check("example.com", &lines, &["mail"]).verdict;
+        assert_eq!(
+            shown(&found.findings),
+            ["dkim_key_mangled Error mail._domainkey.example.com"],
+            "{record}"
+        );
+        assert!(moves(&found).contains(order), "{record}: {}", moves(&found));
+    }
+}
