@@ -254,11 +254,17 @@ fn standing(dkim: &Dkim, looks: &Looks, stands: &[(&Look, Stand)]) -> Standing {
     }
 }
 
-/// Milder where other keys work, or where the domain does not send.
-fn severity(standing: Standing, named: bool, usual: Severity) -> Severity {
-    if named || standing != Standing::Sound {
+/// Milder for a selector that was guessed, where other keys work, or where the domain says that it
+/// does not send.
+fn severity(case: &Case<'_>, look: &Look, standing: Standing, usual: Severity) -> Severity {
+    let silent = case.spf.locked || case.mx.null && case.spf.record.is_none();
+    if look.named {
         usual
-    } else {
+    } else if silent {
+        Severity::Note
+    } else if standing == Standing::Sound {
         usual.max(Severity::Warning)
+    } else {
+        usual
     }
 }

@@ -40,7 +40,7 @@ pub fn judge(case: &Case<'_>, looks: &Looks, dkim: &mut Dkim, found: &mut Findin
     };
     let one_works = MICROSOFT.iter().any(|s| usable(s));
     if let Some((look, target)) = dangling.next() {
-        let severity = match (one_works, dkim.standing) {
+        let severity = match (one_works || case.spf.locked, dkim.standing) {
             (true, _) => Severity::Note,
             (false, Standing::Sound) => Severity::Warning,
             _ => Severity::Error,

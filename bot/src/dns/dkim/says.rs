@@ -26,11 +26,11 @@ pub fn stand(
         Stand::Dangling(_)
             if MICROSOFT.contains(&look.selector.as_str()) && leads_there(look) && !look.named => {}
         Stand::Dangling(target) => {
-            let severity = severity(standing, look.named, Severity::Error);
+            let severity = severity(case, look, standing, Severity::Error);
             found.add(dangling(case, look, target).only(severity));
         }
         Stand::Several(texts, _) => {
-            let severity = severity(standing, true, Severity::Error);
+            let severity = severity(case, look, standing, Severity::Error);
             found.add(several(look, texts).only(severity));
         }
         Stand::One(key, text, target) => {
@@ -95,7 +95,8 @@ fn one(
     let domain = case.domain;
     let selector = look.selector.as_str();
     let mut say = |finding: Finding, source: &'static str| {
-        let finding = finding.resting_on(text).said_by(source);
+        let severity = severity(case, look, standing, finding.severity);
+        let finding = finding.resting_on(text).said_by(source).only(severity);
         found.add(finding.seen_by(look_up(at, "txt")));
     };
     if let Some(fault) = &key.fault {

@@ -64,3 +64,36 @@ fn a_key_of_another_kind_or_with_a_stray_character_is_put_right() {
         assert!(moves(&found).contains(order), "{record}: {}", moves(&found));
     }
 }
+
+#[test]
+fn a_guessed_selector_or_a_domain_that_does_not_send_is_judged_milder() {
+    let (short, good) = (rsa(512), rsa(2048));
+    let at = "k1._domainkey.example.com";
+    let guessed = format!("{SENDS}{at} TXT \"p={short}\"\n");
+    let beside = format!("{guessed}s1._domainkey.example.com TXT \"p={good}\"");
+    let locked =
+        format!("example.com MX 0 .\nexample.com TXT \"v=spf1 -all\"\n{at} TXT \"p={short}\"");
+    for (lines, severity) in [(&guessed, "Error"), (&beside, "Warning"), (&locked, "Note")] {
+        let (_, found) = check("example.com", lines, &[]).verdict;
+        assert_eq!(
+            shown(&found.findings),
+            [format!("dkim_key_too_short {severity} {at}")]
+        );
+    }
+    let (_, found) = check("example.com", &beside, &["k1"]).verdict;
+    assert_eq!(
+        shown(&found.findings),
+        [format!("dkim_key_too_short Error {at}")]
+    );
+    for end in ["x.onmicrosoft.com", "k.esp.example.net"] {
+        let lines = format!(
+            "example.com MX 0 .\nexample.com TXT \"v=spf1 -all\"\nselector1._domainkey.example.com CNAME {end}"
+        );
+        let (_, found) = check("example.com", &lines, &[]).verdict;
+        assert_eq!(
+            shown(&found.findings),
+            ["dkim_cname_target_missing Note selector1._domainkey.example.com"],
+            "{end}"
+        );
+    }
+}
