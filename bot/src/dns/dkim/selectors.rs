@@ -188,7 +188,12 @@ fn there(answer: &Answer) -> There {
     match &answer.outcome {
         Outcome::Pending => There::Pending,
         Outcome::Failed(failure) => There::Failed(*failure),
-        Outcome::Records(_) => There::Records(answer.texts().collect(), target),
+        Outcome::Records(_) => {
+            // Servers turn their records round; what a wildcard says is compared with what stands elsewhere.
+            let mut texts: Vec<String> = answer.texts().collect();
+            texts.sort_unstable();
+            There::Records(texts, target)
+        }
         _ => target.map_or(There::Nothing, There::Dangling),
     }
 }

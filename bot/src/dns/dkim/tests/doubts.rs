@@ -97,3 +97,28 @@ fn a_guessed_selector_or_a_domain_that_does_not_send_is_judged_milder() {
         );
     }
 }
+
+#[test]
+fn a_wildcard_is_known_in_whatever_order_its_records_come() {
+    let key = rsa(2048);
+    let wild =
+        "*._domainkey.example.com TXT \"v=spf1 -all\"\n*._domainkey.example.com TXT \"p=\"\n";
+    let turned =
+        "s1._domainkey.example.com TXT \"p=\"\ns1._domainkey.example.com TXT \"v=spf1 -all\"\n";
+    let (dkim, found) = check("example.com", &format!("{SENDS}{wild}{turned}"), &[]).verdict;
+    assert_eq!(dkim.selectors, []);
+    assert_eq!(
+        shown(&found.findings),
+        ["dkim_absent Note _domainkey.example.com"]
+    );
+    // A probe that fails is no wildcard, and takes no key away.
+    let lines = format!(
+        "{SENDS}s1._domainkey.example.com TXT \"p={key}\"\n$FAIL {}._domainkey.example.com",
+        selectors::STRAY
+    );
+    let (dkim, found) = check("example.com", &lines, &[]).verdict;
+    assert_eq!(
+        (dkim.standing, found),
+        (Standing::Sound, Findings::default())
+    );
+}
