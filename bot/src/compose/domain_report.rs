@@ -81,3 +81,37 @@ pub fn report(report: &Report) -> DomainReport<'_> {
         elapsed_ms: report.cost.elapsed.as_millis(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::check::{Options, judge};
+    use crate::dns::zone_file::{domain, knowledge, settle};
+
+    #[test]
+    fn long_and_many_records_are_shown_in_part() {
+        let long = "x".repeat(30_000);
+        let mut lines = format!(
+            "example.com TXT \"v=spf1 mx x={long} -all\"\nexample.com MX 10 mx.example.com\n\
+             _dmarc.example.com TXT \"v=DMARC1; p=none; x={long}\"\n"
+        );
+        for n in 0..20 {
+            lines += &format!("mail._domainkey.example.com TXT \"v=DKIM1; p=AAAA; x={n}{long}\"\n");
+        }
+        let name = domain("example.com");
+        let options = Options {
+            selectors: vec!["mail".into()],
+            ..Options::default()
+        };
+        let judged = settle(&lines, |zone| judge(zone, &name, knowledge(), &options)).verdict;
+        let json = serde_json::to_string(&report(&judged)).expect("JSON");
+        assert!(json.len() < 40_000, "{}", json.len());
+        let selectors = &judged.dkim.selectors;
+        let record = selectors.first().and_then(|s| s.record.as_deref());
+        assert_eq!(record.map(|r| r.lines().count()), Some(5));
+        for finding in &judged.found.findings {
+            let first_move = finding.first_move.words();
+            assert!(first_move.len() < 2_500, "{}", finding.headline);
+        }
+    }
+}

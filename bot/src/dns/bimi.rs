@@ -2,7 +2,9 @@
 
 use super::dmarc::record::Record;
 use super::dmarc::{Dmarc, Policy};
-use super::finding::{Area, BIMI_DMARC_NOT_ENFORCED, BIMI_SYNTAX, Finding, Findings, look_up};
+use super::finding::{
+    Area, BIMI_DMARC_NOT_ENFORCED, BIMI_SYNTAX, Finding, Findings, look_up, quoted,
+};
 use super::name::Domain;
 use super::tag_list::{TagList, opens_with};
 use super::zone::{Kind, Zone};
@@ -30,7 +32,7 @@ pub fn judge(zone: &Zone, domain: &Domain, dmarc: &Dmarc, found: &mut Findings) 
         }
         [record] => record.as_str(),
         _ => {
-            let all = texts.join("\n");
+            let all = quoted(&texts);
             found.add(ignored(&at, &all, "there are several records"));
             return;
         }

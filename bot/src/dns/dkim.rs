@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::key::{Fault, Key};
 use self::selectors::{Look, Looks, There};
 use super::check::Options;
-use super::finding::{Area, Findings, Severity};
+use super::finding::{Area, Findings, Severity, quoted};
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
@@ -182,11 +182,11 @@ impl Stand {
             Self::Dangling(target) => shown.target = Some(target.clone()),
             Self::Several(texts, target) => {
                 shown.target.clone_from(target);
-                shown.record = Some(texts.join("\n"));
+                shown.record = Some(quoted(texts));
             }
             Self::One(key, text, target) => {
                 shown.target.clone_from(target);
-                shown.record = Some(text.clone());
+                shown.record = Some(quoted(&[text]));
                 shown.bits = key.bits;
                 shown.key_type = key.bits.map(|_| key.algorithm.clone());
             }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::record::{Record, Request};
 use self::walk::{Here, Walk};
 use super::dkim::Dkim;
-use super::finding::{Area, Findings};
+use super::finding::{Area, Findings, quoted};
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
@@ -127,7 +127,7 @@ pub fn judge(
             dmarc.enforced = is_enforced(record, &dmarc);
             if dmarc.policy.is_some() || own {
                 dmarc.at = Some(step.name.clone());
-                dmarc.record = Some(record.text.clone());
+                dmarc.record = Some(quoted(&[&record.text]));
                 says::record(&case, &walk, step, record, &dmarc, found);
                 reports::judge(&case, &walk, step, record, found);
                 ready::judge(&case, step, record, &dmarc, found);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::knowledge::entry::Party;
-use crate::text::Text;
+use crate::text::{Span, Text};
 
 use super::name::harmless;
 use super::zone::{Failure, Fetch};
@@ -148,9 +148,14 @@ impl Word {
 }
 
 impl Finding {
-    /// The order to follow first.
+    /// The order to follow first. What is to be published in it is cut to `LONGEST_SHOWN`.
     #[must_use]
-    pub fn mend(mut self, first_move: Text) -> Self {
+    pub fn mend(mut self, mut first_move: Text) -> Self {
+        for span in &mut first_move.0 {
+            if let Span::Code(text) = span {
+                *text = shortened(text, LONGEST_SHOWN);
+            }
+        }
         self.first_move = first_move;
         self
     }
@@ -201,6 +206,19 @@ pub fn shortened(text: &str, most: usize) -> String {
         Some(short) if short.len() < text.len() => format!("{short} …"),
         _ => text.to_string(),
     }
+}
+
+/// Most records of one name that are shown.
+const MOST_SHOWN: usize = 5;
+
+/// The first of several records, a line for each.
+#[must_use]
+pub fn quoted<S: AsRef<str>>(records: &[S]) -> String {
+    let shown = records.iter().take(MOST_SHOWN);
+    let lines: Vec<String> = shown
+        .map(|record| shortened(record.as_ref(), LONGEST_SHOWN))
+        .collect();
+    lines.join("\n")
 }
 
 /// Why a question has no answer, in plain words.

@@ -45,7 +45,7 @@ use self::select::{Found, Published, find};
 use self::tree::follow;
 use self::trouble::End;
 use super::check::Options;
-use super::finding::{Area, Findings};
+use super::finding::{Area, Findings, quoted};
 use super::mx::Mx;
 use super::name::Domain;
 use super::zone::{Failure, Kind, Zone};
@@ -158,7 +158,7 @@ pub fn judge(
         }
         Found::Several(records) => {
             spf.standing = Standing::Permerror;
-            spf.record = records.first().map(|r| r.text.clone());
+            spf.record = records.first().map(|r| quoted(&[&r.text]));
             // Taken together they show who was meant to send.
             spf.microsoft = records
                 .iter()
@@ -205,7 +205,7 @@ fn one(
     found: &mut Findings,
 ) {
     let (node, tree) = follow(zone, domain.as_str(), published, knowledge);
-    spf.record = Some(published.text.clone());
+    spf.record = Some(quoted(&[&published.text]));
     spf.lookups = tree.lookups;
     spf.void = tree.void4;
     spf.whole = !tree.cut && tree.unasked == 0;

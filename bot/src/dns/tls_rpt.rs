@@ -1,7 +1,7 @@
 //! TLS-RPT (RFC 8460): where senders report that TLS failed.
 
 use super::dmarc::record::{Destination, destinations};
-use super::finding::{Area, Finding, Findings, TLS_RPT_ABSENT, TLS_RPT_SYNTAX, look_up};
+use super::finding::{Area, Finding, Findings, TLS_RPT_ABSENT, TLS_RPT_SYNTAX, look_up, quoted};
 use super::name::Domain;
 use super::tag_list::{TagList, opens_with};
 use super::zone::{Kind, Zone};
@@ -46,7 +46,7 @@ pub fn judge(zone: &Zone, domain: &Domain, enforces: bool, found: &mut Findings)
         _ => found.add(ignored(
             domain,
             &at,
-            &texts.join("\n"),
+            &quoted(&texts),
             "there are several records",
         )),
     }

@@ -8,6 +8,7 @@ use crate::dns::finding::{
     DKIM_ABSENT, DKIM_CNAME_TARGET_MISSING, DKIM_EXTRA_QUOTES, DKIM_KEY_MANGLED,
     DKIM_KEY_TOO_SHORT, DKIM_KEY_WEAK, DKIM_MULTIPLE_TXT, DKIM_REVOKED, DKIM_SELECTOR_MISMATCH,
     DKIM_SHA1_ONLY, DKIM_TESTING, DKIM_TXT_INSTEAD_OF_CNAME, Finding, Findings, Severity, look_up,
+    quoted,
 };
 use crate::dns::name::is_within;
 use crate::dns::zone::{Kind, Zone};
@@ -77,7 +78,7 @@ fn several(look: &Look, texts: &[String]) -> Finding {
             ),
         )
         .mend(mend)
-        .resting_on(texts.join("\n"))
+        .resting_on(quoted(texts))
         .said_by("RFC 6376 section 3.6.2.2")
         .seen_by(look_up(&look.at, "txt"))
 }

@@ -7,6 +7,7 @@ use crate::dns::finding::{
     DMARC_ABSENT, DMARC_MULTIPLE_RECORDS, DMARC_NO_REPORTS, DMARC_NP_WEAKER, DMARC_P_MISSING,
     DMARC_P_NONE, DMARC_PARTIAL_POLICY, DMARC_RETIRED_TAG, DMARC_SP_WEAKER, DMARC_SYNTAX,
     DMARC_TESTING_MODE, DMARC_WHITESPACE_RISKY, DMARC_WRONG_LOCATION, Finding, Findings, look_up,
+    quoted,
 };
 use crate::dns::tag_list::opens_with;
 use crate::dns::zone::Kind;
@@ -330,7 +331,7 @@ fn several(step: &Step, texts: &[String]) -> Finding {
             ),
         )
         .mend(mend.and("."))
-        .resting_on(texts.join("\n"))
+        .resting_on(quoted(texts))
         .said_by("RFC 9989 section 4.10")
         .seen_by(look_up(&step.at, "txt"))
 }

@@ -3,8 +3,9 @@
 use super::evaluate::MOST_LOOKUPS;
 use super::mend;
 use super::select::{self, Published};
-use crate::dns::finding::{Findings, SPF_MULTIPLE_RECORDS, SPF_NOT_FOUND, Severity, look_up};
-use crate::dns::finding::{LONGEST_SHOWN, shortened};
+use crate::dns::finding::{
+    Findings, SPF_MULTIPLE_RECORDS, SPF_NOT_FOUND, Severity, look_up, quoted,
+};
 use crate::dns::mx::Mx;
 use crate::dns::name::Domain;
 use crate::dns::zone::{Answer, Kind, Zone};
@@ -58,7 +59,7 @@ pub fn none(
                 )
                 .mend(
                     Text::plain("Publish the same text as a TXT record: ")
-                        .code(shortened(&text.text, LONGEST_SHOWN))
+                        .code(text.text.as_str())
                         .and("."),
                 )
                 .resting_on(&text.text)
@@ -134,11 +135,7 @@ pub fn several(
             .code("~all")
             .and(" at the end, and delete the others.")
     };
-    let texts: Vec<String> = records
-        .iter()
-        .take(10)
-        .map(|r| shortened(&r.text, LONGEST_SHOWN))
-        .collect();
+    let texts: Vec<&str> = records.iter().map(|r| r.text.as_str()).collect();
     found.add(
         SPF_MULTIPLE_RECORDS
             .at(
@@ -149,7 +146,7 @@ pub fn several(
                 ),
             )
             .mend(first_move)
-            .resting_on(texts.join("\n"))
+            .resting_on(quoted(&texts))
             .said_by("RFC 7208 section 4.5")
             .seen_by(look_up(name, "txt")),
     );

@@ -1,6 +1,6 @@
 //! The whole tree of records below one: every include and redirect is followed, whatever matches, and all costs are counted.
 
-use crate::dns::finding::shortened;
+use crate::dns::finding::{LONGEST_SHOWN, shortened};
 use std::net::IpAddr;
 
 use rustc_hash::FxHashSet;
@@ -95,7 +95,7 @@ impl Walker<'_> {
         let record = Record::read(&published.text);
         let mut node = Node {
             at: at.to_string(),
-            record: Some(published.text.clone()),
+            record: Some(shortened(&published.text, LONGEST_SHOWN)),
             left_out: record.unread,
             ..Node::default()
         };
