@@ -128,6 +128,9 @@ pub fn judge(
             if dmarc.policy.is_some() || own {
                 dmarc.at = Some(step.name.clone());
                 dmarc.record = Some(quoted(&[&record.text]));
+                if !own {
+                    says::own_ignored(&walk, step, found);
+                }
                 says::record(&case, &walk, step, record, &dmarc, found);
                 reports::judge(&case, &walk, step, record, found);
                 ready::judge(&case, step, record, &dmarc, found);

@@ -310,6 +310,18 @@ pub fn absent(case: &Case<'_>, walk: &Walk, exists: bool, found: &mut Findings) 
     );
 }
 
+/// Says that receivers ignore what the domain itself publishes, and apply the record at `applying` in its place.
+pub fn own_ignored(walk: &Walk, applying: &Step, found: &mut Findings) {
+    let Some(own) = walk.own() else { return };
+    let mut finding = match &own.here {
+        Here::Several(texts) => several(own, texts),
+        Here::Nothing(Some(text)) => ignored(own, text),
+        Here::Pending | Here::Failed(_) | Here::Nothing(None) | Here::One(_) => return,
+    };
+    finding.headline += &format!("; the policy of {} applies in its place", applying.name);
+    found.add(finding);
+}
+
 fn several(step: &Step, texts: &[String]) -> Finding {
     let strictest = texts
         .iter()

@@ -178,6 +178,27 @@ fn edge_34_and_35_two_records_or_the_wrong_place_are_no_policy() {
 }
 
 #[test]
+fn a_broken_record_of_its_own_is_told_while_the_parents_policy_applies() {
+    let parent =
+        "_dmarc.example.com TXT \"v=DMARC1; p=reject\"\nnews.example.com TXT \"v=spf1 mx -all\"\n";
+    let own = "_dmarc.news.example.com TXT";
+    for (records, said) in [
+        (format!("{own} \"v=DMARC1 p=none\""), "dmarc_syntax Error"),
+        (
+            format!("{own} \"v=DMARC1; p=none\"\n{own} \"v=DMARC1; p=reject\""),
+            "dmarc_multiple_records Error",
+        ),
+        (format!("{own} \"site=abc\""), ""),
+    ] {
+        let (dmarc, found) = check("news.example.com", &format!("{parent}{records}")).verdict;
+        assert_eq!(dmarc.at.as_deref(), Some("example.com"));
+        assert_eq!(shown(&found).join(", "), said, "{records}");
+        let applies = "the policy of example.com applies in its place";
+        assert!(found.findings.iter().all(|f| f.headline.ends_with(applies)));
+    }
+}
+
+#[test]
 fn a_record_beside_other_text_and_below_a_wildcard_is_found() {
     let lines = format!(
         "{SENDS}*.example.com TXT \"v=spf1 -all\"\n_dmarc.example.com TXT \"site=abc\"\n\
