@@ -50,16 +50,15 @@ pub fn judge(case: &Case<'_>, step: &Step, record: &Record, dmarc: &Dmarc, found
         "Receivers are asked to {consequence} mail from {domain} that fails, while {why}: its own mail is at risk"
     );
     let mend = if severity == Severity::Error {
-        let softer = if step.name == domain.as_str() {
-            record.with(&[
-                ("p", Some("none")),
-                ("sp", None),
-                ("np", None),
-                ("t", None),
-                ("pct", None),
-            ])
+        // Names below the domain keep the protection that they have.
+        let softer = if step.name == domain.as_str() && subdomain {
+            record.with(&[("p", Some("none"))])
+        } else if step.name == domain.as_str() {
+            let below = record.sp.policy().or(record.p.policy());
+            record.with(&[("p", Some("none")), ("sp", below.map(Policy::word))])
         } else {
-            "v=DMARC1; p=none".to_string()
+            let of_others = ["sp", "np", "psd", "t", "pct"].map(|tag| (tag, None));
+            record.with(&[&[("p", Some("none"))][..], &of_others].concat())
         };
         Text::plain("Publish ")
             .code(softer)

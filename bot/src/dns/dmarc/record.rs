@@ -146,6 +146,22 @@ impl Record {
             .any(|d| matches!(d, Destination::Mail { .. }))
     }
 
+    /// The record with quarantine or more for all mail. What is that firm already stays as it is.
+    #[must_use]
+    pub fn firmer(&self) -> String {
+        let firm = |request: &Request| request.policy().is_some_and(|p| p >= Policy::Quarantine);
+        let mut changes = vec![("t", None), ("pct", None)];
+        if !firm(&self.p) {
+            changes.push(("p", Some(Policy::Quarantine.word())));
+        }
+        for (tag, request) in [("sp", &self.sp), ("np", &self.np)] {
+            if *request != Request::Absent && !firm(request) {
+                changes.push((tag, None));
+            }
+        }
+        self.with(&changes)
+    }
+
     /// The record with some tags changed, added (`Some`) or taken out (`None`), written as everyone reads it.
     #[must_use]
     pub fn with(&self, changes: &[(&str, Option<&str>)]) -> String {

@@ -67,13 +67,14 @@ pub fn record(
         }
         Request::Is(_) => {}
     }
-    for (tag, request) in [("sp", &record.sp), ("np", &record.np)] {
+    let p = record.p.policy().unwrap_or(Policy::None);
+    let sp = record.sp.policy().unwrap_or(p);
+    for (tag, request, otherwise) in [("sp", &record.sp, p), ("np", &record.np, sp)] {
         if *request == Request::Wrong {
             let headline = format!(
                 "{tag}= in the DMARC record of {name} is none of none, quarantine and reject; strict receivers then drop the whole policy"
             );
-            let p = record.p.policy().unwrap_or(Policy::None).word();
-            let mend = publish(&[(tag, Some(p))]);
+            let mend = publish(&[(tag, Some(otherwise.word()))]);
             say(
                 DMARC_SYNTAX.at(step.at.as_str(), headline).mend(mend),
                 "RFC 9989 section 4.10.1",
@@ -158,7 +159,7 @@ fn strength(
         let headline =
             format!("{name} only watches: p=none asks receivers to deliver mail that fails");
         let mend = Text::plain("Read the reports for some weeks, then publish ")
-            .code(record.with(&[("p", Some("quarantine")), ("sp", None), ("t", None)]))
+            .code(record.firmer())
             .and(" at ")
             .code(step.at.as_str())
             .and(".");

@@ -239,6 +239,10 @@ fn the_first_move_holds_the_record_to_publish() {
         ),
         ("v=DMARC1; p=quarantine; pct=5", "v=DMARC1; p=quarantine"),
         (
+            "v=DMARC1; p=none; sp=reject; np=what",
+            "v=DMARC1; p=none; sp=reject; np=reject",
+        ),
+        (
             "p=reject; rua=mailto:d@example.com",
             "v=DMARC1; p=reject; rua=mailto:d@example.com",
         ),
@@ -258,6 +262,56 @@ fn the_first_move_holds_the_record_to_publish() {
                 .any(|m| m.contains(&format!("Publish {better} as TXT"))),
             "{record}: {moves:?}"
         );
+    }
+}
+
+#[test]
+fn no_first_move_weakens_what_stands() {
+    for (record, better) in [
+        ("v=DMARC1; p=none", "v=DMARC1; p=quarantine"),
+        (
+            "v=DMARC1; p=none; sp=reject; np=reject",
+            "v=DMARC1; p=quarantine; sp=reject; np=reject",
+        ),
+        (
+            "v=DMARC1; p=none; sp=none; np=none; t=y",
+            "v=DMARC1; p=quarantine",
+        ),
+        ("v=DMARC1; p=reject; sp=none; pct=5", "v=DMARC1; p=reject"),
+    ] {
+        let record = Record::read(record).expect("a record");
+        assert_eq!(record.firmer(), better);
+    }
+    // Before its time, the policy is lifted for the domain alone.
+    let broken = "example.com TXT \"v=spf1 ipv4:192.0.2.1 -all\"\nexample.com MX 10 mx.example.com\nmx.example.com A 192.0.2.1\n";
+    for (name, record, softer) in [
+        (
+            "example.com",
+            "v=DMARC1; p=reject",
+            "v=DMARC1; p=none; sp=reject",
+        ),
+        (
+            "example.com",
+            "v=DMARC1; p=reject; sp=quarantine; np=reject",
+            "v=DMARC1; p=none; sp=quarantine; np=reject",
+        ),
+    ] {
+        let lines = format!("{broken}_dmarc.example.com TXT \"{record}\"");
+        let name = domain(name);
+        let found = settle(&lines, |zone| {
+            let mut found = Findings::default();
+            let (mx, spf) = mx_and_spf(zone, &name);
+            let dkim = Dkim {
+                standing: dkim::Standing::Absent,
+                ..Dkim::default()
+            };
+            judge(zone, &name, &mx, &spf, &dkim, &mut found);
+            found
+        });
+        let findings = found.verdict.findings;
+        let moves: Vec<String> = findings.iter().map(|f| f.first_move.words()).collect();
+        let order = format!("Publish {softer} as TXT record");
+        assert!(moves.iter().any(|m| m.starts_with(&order)), "{moves:?}");
     }
 }
 
