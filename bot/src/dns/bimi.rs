@@ -1,6 +1,5 @@
 //! BIMI: the logo that receivers may show, which needs an enforced DMARC policy.
 
-use super::dmarc::record::Record;
 use super::dmarc::{Dmarc, Policy};
 use super::finding::{
     Area, BIMI_DMARC_NOT_ENFORCED, BIMI_SYNTAX, Finding, Findings, look_up, quoted,
@@ -83,25 +82,31 @@ fn ignored(at: &str, record: &str, why: &str) -> Finding {
 }
 
 fn not_enforced(domain: &Domain, at: &str, record: &str, dmarc: &Dmarc) -> Finding {
-    let own = dmarc.record.as_deref().and_then(Record::read);
-    let firm = dmarc.policy.is_some_and(|p| p >= Policy::Quarantine);
-    let (why, better) = match &own {
-        Some(own) if firm && own.pct.is_some_and(|pct| pct < 100) => (
-            "applies to a part of the mail only",
-            own.with(&[("pct", None), ("sp", None)]),
+    let (place, why, better) = match &dmarc.weak {
+        Some((place, weak)) => {
+            let firm = weak.p.policy().is_some_and(|p| p >= Policy::Quarantine) && !weak.testing;
+            let why = match weak.pct {
+                Some(pct) if firm && pct < 100 => "applies to a part of the mail only",
+                _ if firm => "leaves out names below it",
+                _ => "does not ask for quarantine or reject",
+            };
+            (place.as_str(), why, weak.firmer())
+        }
+        None => (
+            domain.registrable(),
+            "is missing",
+            "v=DMARC1; p=quarantine".to_string(),
         ),
-        Some(own) if firm => ("leaves out names below it", own.with(&[("sp", None)])),
-        Some(own) => (
-            "does not ask for quarantine or reject",
-            own.with(&[("p", Some("quarantine")), ("sp", None), ("t", None)]),
-        ),
-        None => ("is missing", "v=DMARC1; p=quarantine".to_string()),
     };
-    let place = dmarc.at.as_deref().unwrap_or(domain.as_str());
+    let whose = if place == domain.as_str() || dmarc.weak.is_none() {
+        "its DMARC policy".to_string()
+    } else {
+        format!("the DMARC policy of {place}")
+    };
     BIMI_DMARC_NOT_ENFORCED
         .at(
             at,
-            format!("The logo of {domain} is not shown, because its DMARC policy {why}"),
+            format!("The logo of {domain} is not shown, because {whose} {why}"),
         )
         .mend(
             Text::plain("Publish ")
@@ -123,6 +128,12 @@ mod tests {
     use crate::dns::zone_file::{domain, lab, mx_and_spf, settle};
 
     fn said(name: &str, lines: &str) -> String {
+        let findings = found(name, lines).findings.into_iter();
+        let words: Vec<&str> = findings.map(|f| f.word.slug).collect();
+        words.join(", ")
+    }
+
+    fn found(name: &str, lines: &str) -> Findings {
         let name = domain(name);
         let settled = settle(lines, |zone| {
             let mut found = Findings::default();
@@ -132,9 +143,7 @@ mod tests {
             judge(zone, &name, &dmarc, &mut found);
             found
         });
-        let findings = settled.verdict.findings.into_iter();
-        let words: Vec<&str> = findings.map(|f| f.word.slug).collect();
-        words.join(", ")
+        settled.verdict
     }
 
     #[test]
@@ -195,6 +204,38 @@ mod tests {
             said("example.com", &format!("{none}\n$FAIL _bimi.example.com")),
             ""
         );
+    }
+
+    #[test]
+    fn the_policy_to_mend_is_that_of_the_organization() {
+        let logo = "default._bimi.news.example.com TXT \"v=BIMI1; l=https://example.com/l.svg\"\n\
+                    news.example.com A 192.0.2.1\n";
+        let own = "_dmarc.news.example.com TXT \"v=DMARC1; p=reject\"\n";
+        for (records, order) in [
+            (
+                format!("{own}_dmarc.example.com TXT \"v=DMARC1; p=none; sp=reject\""),
+                "Publish v=DMARC1; p=quarantine; sp=reject as TXT record at _dmarc.example.com ",
+            ),
+            (
+                format!("{own}_dmarc.example.com TXT \"v=DMARC1; p=reject; sp=none\""),
+                "Publish v=DMARC1; p=reject as TXT record at _dmarc.example.com ",
+            ),
+            (
+                own.replace("reject", "none") + "_dmarc.example.com TXT \"v=DMARC1; p=reject\"",
+                "Publish v=DMARC1; p=quarantine as TXT record at _dmarc.news.example.com ",
+            ),
+            (
+                String::new(),
+                "Publish v=DMARC1; p=quarantine as TXT record at _dmarc.example.com ",
+            ),
+        ] {
+            let found = found("news.example.com", &format!("{logo}{records}"));
+            let first = found.findings.first().map(|f| f.first_move.words());
+            assert!(
+                first.as_ref().is_some_and(|f| f.starts_with(order)),
+                "{records}: {first:?}"
+            );
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod tests;
 use serde::Serialize;
 
 use self::record::{Record, Request};
-use self::walk::{Here, Walk};
+use self::walk::{Here, Step, Walk};
 use super::dkim::Dkim;
 use super::finding::{Area, Findings, quoted};
 use super::mx::Mx;
@@ -69,6 +69,9 @@ pub struct Dmarc {
     /// Do subdomains get quarantine or reject too? BIMI wants both.
     #[serde(skip)]
     pub enforced: bool,
+    /// The record that keeps the policy from being enforced, with the domain it stands at.
+    #[serde(skip)]
+    pub weak: Option<(String, Record)>,
 }
 
 /// What the judges of DMARC know about the domain besides its records.
@@ -124,7 +127,15 @@ pub fn judge(
             let own = step.name == domain.as_str();
             dmarc.policy = effective(record, own, exists);
             dmarc.subdomain_policy = below(&walk, record, own);
-            dmarc.enforced = is_enforced(record, &dmarc);
+            let organization = organization(&walk);
+            let above = organization.is_none_or(|(_, record)| is_firm(record));
+            dmarc.enforced = is_enforced(record, &dmarc) && above;
+            if !dmarc.enforced {
+                let (at, weak) = organization
+                    .filter(|(_, record)| !is_firm(record) || !is_firm_below(record))
+                    .unwrap_or((step, record));
+                dmarc.weak = Some((at.name.clone(), weak.clone()));
+            }
             if dmarc.policy.is_some() || own {
                 dmarc.at = Some(step.name.clone());
                 dmarc.record = Some(quoted(&[&record.text]));
@@ -189,11 +200,34 @@ fn below(walk: &Walk, applying: &Record, own: bool) -> Option<Policy> {
     }
 }
 
+/// The organizational domain and its record.
+fn organization(walk: &Walk) -> Option<(&Step, &Record)> {
+    let name = walk.organizational_domain.as_deref()?;
+    let step = walk.steps.iter().find(|step| step.name == name)?;
+    step.record().map(|record| (step, record))
+}
+
+fn firm(policy: Option<Policy>) -> bool {
+    policy.is_some_and(|p| p >= Policy::Quarantine)
+}
+
 /// Quarantine or reject for all mail of the domain and of the names below it, as the BIMI draft wants it.
 fn is_enforced(record: &Record, dmarc: &Dmarc) -> bool {
-    let firm = |policy: Option<Policy>| policy.is_some_and(|p| p >= Policy::Quarantine);
-    let whole = record.pct.is_none_or(|pct| pct == 100) || dmarc.policy == Some(Policy::Reject);
-    firm(dmarc.policy) && firm(dmarc.subdomain_policy) && whole
+    firm(dmarc.policy) && firm(dmarc.subdomain_policy) && is_whole(record, dmarc.policy)
+}
+
+fn is_whole(record: &Record, policy: Option<Policy>) -> bool {
+    record.pct.is_none_or(|pct| pct == 100) || policy == Some(Policy::Reject)
+}
+
+/// Is a record's own policy firm, and for all mail?
+fn is_firm(record: &Record) -> bool {
+    let policy = in_force(record, None);
+    firm(policy) && is_whole(record, policy)
+}
+
+fn is_firm_below(record: &Record) -> bool {
+    firm(in_force(record, record.sp.policy()))
 }
 
 /// The policy by RFC 7489: the domain's own record, else that of the registered domain by the public suffix list. `np`,
