@@ -151,9 +151,9 @@ pub fn judge(
         }
         None => says::absent(&case, &walk, exists, found),
     }
-    let older = by_the_list(&walk, domain);
-    dmarc.rfc7489_policy = (older.unwrap_or(Policy::None) != dmarc.policy.unwrap_or(Policy::None))
-        .then(|| older.unwrap_or(Policy::None));
+    dmarc.rfc7489_policy = by_the_list(zone, &walk, domain)
+        .map(|older| older.unwrap_or(Policy::None))
+        .filter(|older| *older != dmarc.policy.unwrap_or(Policy::None));
     dmarc
 }
 
@@ -231,18 +231,22 @@ fn is_firm_below(record: &Record) -> bool {
 }
 
 /// The policy by RFC 7489: the domain's own record, else that of the registered domain by the public suffix list. `np`,
-/// `psd` and `t` mean nothing to it.
-fn by_the_list(walk: &Walk, domain: &Domain) -> Option<Policy> {
-    let place = |name: &str| walk.steps.iter().find(|step| step.name == name);
+/// `psd` and `t` mean nothing to it. `None` where it could not be looked up.
+fn by_the_list(zone: &Zone, walk: &Walk, domain: &Domain) -> Option<Option<Policy>> {
     let policy = |record: &Record, request: &Request| match (record.p.policy(), request) {
         (Some(_), Request::Wrong) | (None, _) => record.reports().then_some(Policy::None),
         (Some(p), request) => Some(request.policy().unwrap_or(p)),
     };
-    match place(domain.as_str()).map(|step| &step.here) {
-        Some(Here::One(record)) => return policy(record, &Request::Absent),
-        Some(Here::Failed(_) | Here::Pending) => return None,
-        _ => {}
+    match &walk.own()?.here {
+        Here::One(record) => return Some(policy(record, &Request::Absent)),
+        Here::Several(_) => return Some(None),
+        Here::Failed(_) | Here::Pending => return None,
+        Here::Nothing(_) => {}
     }
-    let record = place(domain.registrable())?.record()?;
-    policy(record, &record.sp)
+    // The walk may have stopped below it.
+    match walk::step(zone, domain.registrable()).here {
+        Here::One(record) => Some(policy(&record, &record.sp)),
+        Here::Several(_) | Here::Nothing(_) => Some(None),
+        Here::Failed(_) | Here::Pending => None,
+    }
 }

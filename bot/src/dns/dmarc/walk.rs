@@ -126,7 +126,8 @@ pub fn walk(zone: &Zone, domain: &Domain) -> Walk {
     walk
 }
 
-fn step(zone: &Zone, name: &str) -> Step {
+/// What stands at one name.
+pub(super) fn step(zone: &Zone, name: &str) -> Step {
     let at = format!("_dmarc.{name}");
     let answer = zone.ask(&at, Kind::Txt);
     let here = if answer.is_pending() {

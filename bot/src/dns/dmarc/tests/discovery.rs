@@ -119,7 +119,17 @@ fn rfc_7489_receivers_go_by_the_public_suffix_list_and_know_no_t() {
                  _dmarc.example.co.uk TXT \"v=DMARC1; p=quarantine; t=y; rua=mailto:d@example.co.uk\"";
     let (dmarc, _) = check("a.b.example.co.uk", lines).verdict;
     assert_eq!(dmarc.policy, Some(Policy::Reject));
-    // The walk stopped below it, so what the list leads to was not looked at.
+    // The walk stopped below what the list leads to.
+    assert_eq!(dmarc.rfc7489_policy, Some(Policy::Quarantine));
+    let failing = lines.replace(
+        "_dmarc.example.co.uk TXT",
+        "$FAIL _dmarc.example.co.uk\nx.example TXT",
+    );
+    let (unknown, _) = check("a.b.example.co.uk", &failing).verdict;
+    assert_eq!(
+        (unknown.policy, unknown.rfc7489_policy),
+        (Some(Policy::Reject), None)
+    );
     assert_eq!(
         dmarc.organizational_domain.as_deref(),
         Some("b.example.co.uk")
