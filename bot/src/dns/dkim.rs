@@ -66,7 +66,6 @@ struct Case<'a> {
     domain: &'a Domain,
     mx: &'a Mx,
     spf: &'a Spf,
-    /// Evidently sends: it takes mail, or its SPF record authorises somebody.
     sends: bool,
     /// Stands below a domain that may sign for it.
     subdomain: bool,
@@ -94,7 +93,7 @@ pub fn judge(
         domain,
         mx,
         spf,
-        sends: sends(mx, spf),
+        sends: spf.sends(mx),
         subdomain: domain.registrable() != domain.as_str(),
     };
     failures(&looks, domain, found);
@@ -210,12 +209,6 @@ fn answered(looks: &Looks) -> usize {
         .count()
 }
 
-fn sends(mx: &Mx, spf: &Spf) -> bool {
-    let authorises = spf.record.is_some() && !spf.locked;
-    let receives = !mx.null && !mx.implicit && !mx.hosts.is_empty();
-    authorises || receives && !spf.locked
-}
-
 /// Says what could not be looked up: each selector that matters, the guesses together.
 fn failures(looks: &Looks, domain: &Domain, found: &mut Findings) {
     let failed = |look: &&Look| matches!(look.there, There::Failed(_));
@@ -257,10 +250,9 @@ fn standing(dkim: &Dkim, looks: &Looks, stands: &[(&Look, Stand)]) -> Standing {
 /// Milder for a selector that was guessed, where other keys work, or where the domain says that it
 /// does not send.
 fn severity(case: &Case<'_>, look: &Look, standing: Standing, usual: Severity) -> Severity {
-    let silent = case.spf.locked || case.mx.null && case.spf.record.is_none();
     if look.named {
         usual
-    } else if silent {
+    } else if case.spf.says_nothing_is_sent(case.mx) {
         Severity::Note
     } else if standing == Standing::Sound {
         usual.max(Severity::Warning)

@@ -81,7 +81,6 @@ struct Case<'a> {
     mx: &'a Mx,
     spf: &'a Spf,
     dkim: &'a Dkim,
-    /// Evidently sends: it takes mail, or its SPF record authorises somebody.
     sends: bool,
 }
 
@@ -119,7 +118,7 @@ pub fn judge(
         mx,
         spf,
         dkim,
-        sends: sends(mx, spf),
+        sends: spf.sends(mx),
     };
     let exists = !apex.is_nxdomain();
     match walk.record() {
@@ -155,12 +154,6 @@ pub fn judge(
         .map(|older| older.unwrap_or(Policy::None))
         .filter(|older| *older != dmarc.policy.unwrap_or(Policy::None));
     dmarc
-}
-
-fn sends(mx: &Mx, spf: &Spf) -> bool {
-    let authorises = spf.record.is_some() && !spf.locked;
-    let receives = mx.receives() && !mx.implicit;
-    authorises || receives && !spf.locked
 }
 
 /// The policy that a record has for the domain (RFC 9989 section 4.10.1); `None` where receivers leave DMARC alone.

@@ -92,6 +92,21 @@ pub struct Spf {
     pub microsoft: bool,
 }
 
+impl Spf {
+    /// Does the domain evidently send: does it take mail, or does its record authorise somebody?
+    #[must_use]
+    pub fn sends(&self, mx: &Mx) -> bool {
+        let receives = mx.receives() && !mx.implicit;
+        !self.locked && (self.record.is_some() || receives)
+    }
+
+    /// Does the domain say that it never sends?
+    #[must_use]
+    pub fn says_nothing_is_sent(&self, mx: &Mx) -> bool {
+        self.locked || mx.null && self.record.is_none()
+    }
+}
+
 /// One record in the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Node {

@@ -136,7 +136,7 @@ pub fn look(
     let apex = zone.ask(domain.as_str(), Kind::Txt);
     let known = !top.is_pending() && !apex.is_pending();
     // A domain that says it sends nothing needs no search for what it signs with.
-    let locked = spf.locked || mx.null && spf.record.is_none();
+    let locked = spf.says_nothing_is_sent(mx);
     let more = known && !looks.impossible && (!locked || seen(&looks));
     if more {
         for selector in of_providers(mx, spf, knowledge) {
