@@ -20,39 +20,13 @@ const MOST: usize = 42;
 /// Microsoft's own pair.
 pub const MICROSOFT: [&str; 2] = ["selector1", "selector2"];
 
-/// Asked at once, together with `_domainkey` itself.
-const LIKELIEST: [&str; 11] = [
-    "google", "default", "s1", "s2", "k1", "k2", "k3", "mail", "dkim", "smtp", "sig1",
+/// Words that anybody uses, asked at once together with `_domainkey` itself. Those of a provider stand in its `provider.toml`.
+const LIKELIEST: [&str; 9] = [
+    "default", "s1", "s2", "k1", "k2", "k3", "mail", "dkim", "smtp",
 ];
 
-/// Asked where anything at all can exist below `_domainkey`.
-const OTHERS: [&str; 25] = [
-    "mandrill",
-    "fm1",
-    "fm2",
-    "fm3",
-    "protonmail",
-    "protonmail2",
-    "protonmail3",
-    "pm",
-    "zendesk1",
-    "zendesk2",
-    "mxvault",
-    "cm",
-    "everlytickey1",
-    "everlytickey2",
-    "mailjet",
-    "brevo1",
-    "brevo2",
-    "zoho",
-    "ctct1",
-    "ctct2",
-    "key1",
-    "sel1",
-    "sel2",
-    "mx",
-    "dk",
-];
+/// Such words again, asked where anything at all can exist below `_domainkey`.
+const OTHERS: [&str; 5] = ["key1", "sel1", "sel2", "mx", "dk"];
 
 /// A selector and what stands at its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +101,9 @@ pub fn look(
     for selector in LIKELIEST {
         looks.add(zone, &below, selector, false);
     }
+    for selector in of_providers(mx, spf, knowledge) {
+        looks.add(zone, &below, selector, false);
+    }
     let wildcard = there(stray);
     let seen = |looks: &Looks| {
         let mut all = looks.looks.iter();
@@ -139,10 +116,7 @@ pub fn look(
     let locked = spf.says_nothing_is_sent(mx);
     let more = known && !looks.impossible && (!locked || seen(&looks));
     if more {
-        for selector in of_providers(mx, spf, knowledge) {
-            looks.add(zone, &below, selector, false);
-        }
-        for selector in OTHERS {
+        for selector in OTHERS.into_iter().chain(of_anybody(knowledge)) {
             looks.add(zone, &below, selector, false);
         }
     }
@@ -241,6 +215,16 @@ fn of_providers<'k>(mx: &Mx, spf: &Spf, knowledge: &'k Knowledge) -> Vec<&'k str
         .filter(|provider| names.contains(&provider.name.as_str()))
         .flat_map(|provider| provider.selectors.iter().map(String::as_str))
         .collect()
+}
+
+/// Selectors of all providers: the first of each, then the second of each.
+fn of_anybody(knowledge: &Knowledge) -> impl Iterator<Item = &str> {
+    let providers = &knowledge.providers;
+    let most = providers.iter().map(|p| p.selectors.len()).max();
+    (0..most.unwrap_or_default()).flat_map(move |nth| {
+        let one = providers.iter().filter_map(move |p| p.selectors.get(nth));
+        one.map(String::as_str)
+    })
 }
 
 fn services<'s>(node: &'s Node, names: &mut Vec<&'s str>) {

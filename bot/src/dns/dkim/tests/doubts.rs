@@ -122,3 +122,30 @@ fn a_wildcard_is_known_in_whatever_order_its_records_come() {
         (Standing::Sound, Findings::default())
     );
 }
+
+#[test]
+fn selectors_of_every_provider_are_asked_for() {
+    for selector in [
+        "google",
+        "sig1",
+        "zendesk1",
+        "pm",
+        "cm",
+        "ctct1",
+        "fm1",
+        "protonmail",
+        "brevo1",
+        "sel1",
+    ] {
+        let lines = format!(
+            "{SENDS}{selector}._domainkey.example.com TXT \"p={}\"",
+            rsa(2048)
+        );
+        let (dkim, found) = check("example.com", &lines, &[]).verdict;
+        assert_eq!(
+            (dkim.standing, found),
+            (Standing::Sound, Findings::default()),
+            "{selector}"
+        );
+    }
+}
