@@ -234,7 +234,9 @@ pub fn why(failure: Failure) -> &'static str {
         Failure::Refused => "the name server refuses the question",
         Failure::Network => "the network or the name server could not be reached",
         Failure::Name => "the name is longer than the DNS allows",
-        Failure::Limit => "not asked: the limit of questions for one domain was used up",
+        Failure::Limit => {
+            "not looked at whole: a limit for one domain was used up (questions, or terms of a record)"
+        }
         Failure::Fetch(Fetch::Certificate) => {
             "its web server's certificate is not valid for the name"
         }

@@ -74,7 +74,7 @@ pub enum Failure {
     Network,
     /// The name cannot be asked for (a label over 63 bytes, a name over 255).
     Name,
-    /// Not asked: the limit of questions for one domain was used up.
+    /// Not asked, or read in part: a limit for one domain was used up.
     Limit,
     /// A file: the server's certificate or status was not acceptable.
     Fetch(Fetch),
