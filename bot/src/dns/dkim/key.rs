@@ -300,8 +300,8 @@ pub fn mended(text: &str) -> Option<String> {
         .chars()
         .filter(|c| !c.is_whitespace() && !['"', '(', '\\'].contains(c))
         .collect();
-    let listed = bare.starts_with("p=") || bare.contains(";p=");
-    let bare = if listed { bare } else { format!("p={bare}") };
+    let has_tags = bare.starts_with("p=") || bare.contains(";p=");
+    let bare = if has_tags { bare } else { format!("p={bare}") };
     let tags = TagList::read(&bare);
     let algorithm = match tags.get("k") {
         Some(known) if known.eq_ignore_ascii_case("ed25519") => "ed25519",
@@ -311,5 +311,8 @@ pub fn mended(text: &str) -> Option<String> {
     let data = tags.get("p").filter(|data| !data.is_empty())?;
     let whole = |data: &&str| measure(algorithm, data).is_ok();
     let data = [data, without_last(data)].into_iter().find(whole)?;
-    Some(format!("v=DKIM1; k={algorithm}; p={data}"))
+    // Signatures for names below the domain stay refused where they were.
+    let strict = listed(tags.get("t")).any(|flag| flag == "s");
+    let strict = if strict { "t=s; " } else { "" };
+    Some(format!("v=DKIM1; k={algorithm}; {strict}p={data}"))
 }

@@ -43,6 +43,7 @@ fn a_selector_is_microsofts_by_where_it_leads_and_not_by_its_name() {
 fn a_key_of_another_kind_or_with_a_stray_character_is_put_right() {
     let good = rsa(2048);
     let sound = format!("v=DKIM1; k=rsa; p={good}");
+    let strict = format!("v=DKIM1; k=rsa; t=s; p={good}");
     let dsa = "MIIBtzCCASsGByqGSM44BAEwggEeAoGBAP";
     for (record, order) in [
         (format!("v=DKIM1; k=dsa; p={good}"), sound.as_str()),
@@ -51,6 +52,7 @@ fn a_key_of_another_kind_or_with_a_stray_character_is_put_right() {
             "Create an RSA key of 2048 bits",
         ),
         (format!("v=DKIM1; k=dsa; p={dsa}"), "k=rsa"),
+        (format!("v=DKIM1; k=dsa; t=y:s; p={good}"), strict.as_str()),
         // The length fits no base64: some receivers take it, others do not.
         (format!("v=DKIM1; p={good}A"), sound.as_str()),
     ] {
