@@ -132,10 +132,8 @@ impl Bed {
         self.fake.push(&envelope);
         let find = || {
             self.fake.with(|inner| {
-                let acks = inner.acks.iter();
-                acks.filter(|ack| text(ack, "envelope_id") == id)
-                    .last()
-                    .cloned()
+                let mut acks = inner.acks.iter();
+                acks.rfind(|ack| text(ack, "envelope_id") == id).cloned()
             })
         };
         until("it is acknowledged", || find().is_some());

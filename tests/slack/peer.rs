@@ -127,7 +127,7 @@ impl Table {
     fn lay(peer: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let write = |name: &str, text: &str| {
-            fs::write(folder.path().join(name), text).expect("a file can be written")
+            fs::write(folder.path().join(name), text).expect("a file can be written");
         };
         write(
             "peer.yaml",
