@@ -38,13 +38,18 @@ bench FOLDER=raw:
 bench-dns:
     cargo bench --bench domains
 
+# Answers to real bounces over Slack: time to the acknowledgement and to the post, memory after 10,000
+bench-slack:
+    cargo bench --bench slack
+
 # Throw broken and made-up mail at the reader and at the whole route
 fuzz ITERATIONS="300000":
     BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p adapters -p fuzz --test fuzz -- --nocapture
 
-# The long proofs, whole (ten million executions, a fresh seed; 200 kills, 50 power cuts); CI runs a part of them
+# The long proofs, whole (ten million executions, a fresh seed; 200 kills, 50 power cuts; chats cut and killed); CI runs a part of them
 prove:
     BOUNCEDESK_KILLS=200 BOUNCEDESK_CUTS=50 BOUNCEDESK_MODELS=500 cargo test --test all store -- --nocapture
+    BOUNCEDESK_KILLS=10 BOUNCEDESK_CUT_SECONDS=120 BOUNCEDESK_PASTES=1000 cargo test --test all -- burst --nocapture
     BOLERO_RANDOM_SEED=`date +%s` BOUNCEDESK_FUZZ=5000000 cargo test --release -p adapters -p fuzz --test fuzz -- --nocapture
 
 # Licences, advisories, bans and sources of what we build on (needs cargo-deny and the advisory database)

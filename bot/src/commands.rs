@@ -23,53 +23,54 @@ pub struct Command {
 }
 
 /// The table.
-pub static COMMANDS: [Command; 4] = [
-    Command {
-        word: "bounce",
-        takes: "TEXT",
-        does: "explain a bounce (pasting it without the command does the same)",
-        private: false,
-        opens_form: Some(FormName::Bounce),
-        read: bounce,
-    },
-    Command {
-        word: "code",
-        takes: "CODE",
-        does: "explain a status code and which words decide what it means, e.g. /code 5.7.1",
-        private: false,
-        opens_form: None,
-        read: code,
-    },
-    Command {
-        word: "checkdomain",
-        takes: "DOMAIN [IP] [selector=S]",
-        does: "check a domain's mail DNS: MX, SPF, DKIM, DMARC and their relatives, and who mends what",
-        private: false,
-        opens_form: None,
-        read: check_domain,
-    },
-    Command {
-        word: "help",
-        takes: "",
-        does: "list what can be asked",
-        private: true,
-        opens_form: None,
-        read: help,
-    },
-];
+pub static COMMANDS: [Command; 4] = [BOUNCE, CODE, CHECK_DOMAIN, HELP];
 
-/// Reads `/word rest`. `None` when the text is no command at all.
+const BOUNCE: Command = Command {
+    word: "bounce",
+    takes: "TEXT",
+    does: "explain a bounce (pasting it without the command does the same)",
+    private: false,
+    opens_form: Some(FormName::Bounce),
+    read: bounce,
+};
+
+const CODE: Command = Command {
+    word: "code",
+    takes: "CODE",
+    does: "explain a status code and which words decide what it means, e.g. /code 5.7.1",
+    private: false,
+    opens_form: None,
+    read: code,
+};
+
+const CHECK_DOMAIN: Command = Command {
+    word: "checkdomain",
+    takes: "DOMAIN [IP] [selector=S]",
+    does: "check a domain's mail DNS: MX, SPF, DKIM, DMARC and their relatives, and who mends what",
+    private: false,
+    opens_form: None,
+    read: check_domain,
+};
+
+const HELP: Command = Command {
+    word: "help",
+    takes: "",
+    does: "list what can be asked",
+    private: true,
+    opens_form: None,
+    read: help,
+};
+
+/// Reads `/word rest`; `help` behind any word asks for the help, as people are used to from Slack. `None` when the text is no command
+/// at all.
 #[must_use]
 pub fn read(text: &str) -> Option<Result<Ask, Usage>> {
-    let text = text.trim();
-    let body = text.strip_prefix('/')?;
-    let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
+    let (word, rest) = parts(text)?;
     if word.is_empty() || !word.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
         return None;
     }
-    let known = COMMANDS.iter().find(|c| c.word.eq_ignore_ascii_case(word));
-    Some(match known {
-        Some(command) => (command.read)(rest.trim()),
+    Some(match find(text) {
+        Some(command) => (command.read)(rest),
         None => Err(Usage(format!(
             "There is no command /{word}. /help lists them all."
         ))),
@@ -79,24 +80,33 @@ pub fn read(text: &str) -> Option<Result<Ask, Usage>> {
 /// The form that a command opens as it was called. Known before anything else: a chat must be told at once.
 #[must_use]
 pub fn opens(text: &str) -> Option<FormName> {
-    let (command, rest) = find(text)?;
-    command.opens_form.filter(|_| rest.is_empty())
+    let (_, rest) = parts(text)?;
+    find(text)?.opens_form.filter(|_| rest.is_empty())
 }
 
 /// May only the asker see what a command says? What cannot be read is the asker's alone.
 #[must_use]
 pub fn is_private(text: &str) -> bool {
-    match find(text) {
-        Some((command, rest)) => command.private || (command.read)(rest).is_err(),
-        None => true,
-    }
+    let Some((command, (_, rest))) = find(text).zip(parts(text)) else {
+        return true;
+    };
+    command.private || (command.read)(rest).is_err()
 }
 
-fn find(text: &str) -> Option<(&'static Command, &str)> {
+/// The word behind the slash, and the rest.
+fn parts(text: &str) -> Option<(&str, &str)> {
     let body = text.trim().strip_prefix('/')?;
     let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
-    let known = COMMANDS.iter().find(|c| c.word.eq_ignore_ascii_case(word));
-    known.map(|command| (command, rest.trim()))
+    Some((word, rest.trim()))
+}
+
+fn find(text: &str) -> Option<&'static Command> {
+    let (word, rest) = parts(text)?;
+    let known = COMMANDS
+        .iter()
+        .find(|c| c.word.eq_ignore_ascii_case(word))?;
+    let asks_for_help = rest.eq_ignore_ascii_case("help");
+    Some(if asks_for_help { &HELP } else { known })
 }
 
 fn bounce(rest: &str) -> Result<Ask, Usage> {
@@ -164,4 +174,20 @@ pub fn selector(text: &str) -> Result<String, Usage> {
 
 fn help(_: &str) -> Result<Ask, Usage> {
     Ok(Ask::Help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_had_behind_every_word_and_by_itself() {
+        for text in ["/help", "/bounce help", "/code HELP", " /checkdomain  help "] {
+            assert_eq!(read(text), Some(Ok(Ask::Help)), "{text}");
+            assert!(is_private(text) && opens(text).is_none(), "{text}");
+        }
+        assert_eq!(opens("/bounce"), Some(FormName::Bounce));
+        assert_eq!(read("/ help"), None);
+        assert!(matches!(read("/helpme"), Some(Err(_))));
+    }
 }

@@ -14,6 +14,8 @@ const LONGEST_NOTICE: usize = 300;
 const MOST_ADDRESSES: usize = 10;
 /// Points of one list.
 const MOST_POINTS: usize = 20;
+/// Rows of a page: a person reads no more of them in a chat.
+const MOST_ROWS: usize = 10;
 /// Longest record in a check.
 const LONGEST_RECORD: usize = 600;
 /// Longest text in a block of letters.
@@ -68,7 +70,9 @@ pub fn render(reply: &Reply) -> Card {
     page.rich(moves);
     groups(&mut page, recipients);
     list_of_checks(&mut page, checks);
-    paragraphs(&mut page, "Why:", why);
+    // A page that is no answer to a bounce only explains itself.
+    let label = if first_move.is_empty() { "" } else { "Why:" };
+    paragraphs(&mut page, label, why);
     if !evidence.is_empty() {
         let mut rich = Rich::default();
         page.literal(&mut rich, &evidence.join("\n"), LONGEST_LITERAL);
@@ -189,9 +193,21 @@ fn list_of_checks(page: &mut Page, checks: &[Check]) {
 }
 
 fn list_of_rows(page: &mut Page, rows: &[(Text, Text)]) {
+    let points: Vec<Text> = rows
+        .iter()
+        .take(MOST_ROWS)
+        .map(|(name, what)| {
+            let mut point = Text::default().strong(name.words()).and(" ");
+            point.0.extend(what.0.iter().cloned());
+            point
+        })
+        .collect();
     let mut rich = Rich::default();
-    for (name, what) in rows.iter().take(2 * MOST_POINTS) {
-        page.line(&mut rich, &harmless(&name.words()), what);
+    page.points(&mut rich, &points);
+    if rows.len() > MOST_ROWS {
+        let more = rows.len() - MOST_ROWS;
+        let more = format!("and {more} more. The words of a reply decide: paste it whole.");
+        page.line(&mut rich, "", &Text::plain(more));
     }
     page.rich(rich);
 }
