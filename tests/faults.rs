@@ -113,7 +113,7 @@ type Break = (
     &'static str,
 );
 
-const BREAKS: [Break; 37] = [
+const BREAKS: [Break; 39] = [
     (
         "codes/5.1.1.toml",
         "cause = \"mailbox_disabled\"",
@@ -305,6 +305,20 @@ const BREAKS: [Break; 37] = [
         "{their_house}",
         "a placeholder that is not known",
         "placeholders are known",
+    ),
+    (
+        "codes/5.1.1.toml",
+        "[[meaning]]\ncause = \"recipient_not_found\"",
+        "[[meaning]]\ncause = \"recipient_not_found\"\nwords = []\nwith_code_only = true",
+        "with_code_only needs wordings",
+        "conditions have wordings",
+    ),
+    (
+        "codes/5.1.1.toml",
+        "[[meaning]]\ncause = \"recipient_not_found\"",
+        "[[meaning]]\ncause = \"recipient_not_found\"\nnot = [\"550 5.1.1 Bob has left the company\"]",
+        "not needs wordings",
+        "conditions have wordings",
     ),
     (
         "codes/5.1.1.toml",

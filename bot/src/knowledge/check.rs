@@ -1,11 +1,11 @@
 //! The list of named checks that knowledge files must pass; each reports every fault with its file and key.
 
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 
 use super::entry::Party;
 use super::examples::{examples_are_decided, wordings_have_examples};
 use super::load::{About, Fault, Knowledge};
+use crate::network::Network;
 
 /// Longest first move, in characters: it must fit on a phone screen.
 pub const LONGEST_MOVE: usize = 160;
@@ -15,7 +15,7 @@ pub const LONGEST_TITLE: usize = 90;
 type Check = fn(&Knowledge, &mut Vec<Fault>);
 
 /// Every check by name, in the order in which they report.
-pub const CHECKS: [(&str, Check); 10] = [
+pub const CHECKS: [(&str, Check); 11] = [
     ("parties have names", parties_have_names),
     ("causes are whole", causes_are_whole),
     ("names are unique", names_are_unique),
@@ -24,6 +24,7 @@ pub const CHECKS: [(&str, Check); 10] = [
     ("moves are orders", moves_are_orders),
     ("no unfinished text", no_unfinished_text),
     ("placeholders are known", placeholders_are_known),
+    ("conditions have wordings", conditions_have_wordings),
     ("wordings have examples", wordings_have_examples),
     (
         "examples are decided by their own rule",
@@ -139,6 +140,33 @@ fn names_are_unique(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     }
 }
 
+/// Without wordings of its own a meaning is what the code says by itself, so nothing it is bound to would ever be looked at.
+fn conditions_have_wordings(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
+    for entry in &knowledge.entries {
+        let m = &entry.meaning;
+        if !m.words.is_empty() || !m.all.is_empty() {
+            continue;
+        }
+        for (key, set) in [
+            ("with_code_only", m.with_code_only),
+            ("also_default", m.also_default),
+            ("unless", !m.unless.is_empty()),
+            ("not", !m.not.is_empty()),
+        ] {
+            if set {
+                fault(
+                    faults,
+                    &entry.file,
+                    format!(
+                        "{}: {key} needs wordings in `words` or `all`; without them this is what the code says by itself",
+                        entry.name
+                    ),
+                );
+            }
+        }
+    }
+}
+
 fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for entry in &knowledge.entries {
         if entry.source.trim().is_empty() {
@@ -164,7 +192,7 @@ fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
                 "source or read is missing".into(),
             );
         }
-        for text in provider.networks.iter().filter(|n| !is_network(n)) {
+        for text in provider.networks.iter().filter(|n| Network::read(n).is_none()) {
             fault(
                 faults,
                 &format!("providers/{}/provider.toml", provider.name),
@@ -309,17 +337,6 @@ const NOT_VERBS: [&str; 40] = [
     "sender",
     "recipient",
 ];
-
-/// An address and a prefix length that fits its family.
-fn is_network(text: &str) -> bool {
-    let (ip, prefix) = text.split_once('/').unwrap_or((text, "0"));
-    let most = match ip.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    prefix.parse::<u8>().is_ok_and(|prefix| prefix <= most)
-}
 
 fn moves_are_orders(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
     for (file, key, text) in texts(knowledge) {
