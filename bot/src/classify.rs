@@ -125,6 +125,8 @@ pub struct Verdict<'k> {
     pub names: Names,
     /// On which side of this failure the asker's own domains are.
     pub ours: Option<Ours>,
+    /// The reporting server made the address out of a local name of its own, such as `root`.
+    pub by_local_alias: bool,
 }
 
 impl Verdict<'_> {

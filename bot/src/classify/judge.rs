@@ -58,6 +58,7 @@ impl<'k> Judge<'_, 'k> {
             evidence: String::new(),
             names: Names::default(),
             ours: None,
+            by_local_alias: false,
         }
     }
 
@@ -163,13 +164,9 @@ impl<'k> Judge<'_, 'k> {
         } else if kind == Kind::Delivered && recipient.action.is_some() {
             verdict.confidence = Sureness::Certain;
         }
-        if is_local_alias(recipient)
-            && matches!(
-                verdict.cause.slug.as_str(),
-                "domain_not_found" | "recipient_not_found"
-            )
-        {
-            // `(expanded from <root>)`: the alias stands on the reporting server, and its admin wrote the address.
+        if verdict.cause.alias_first_move.is_some() && self.is_local_alias(recipient) {
+            // The alias stands on the reporting server, and its admin wrote the address.
+            verdict.by_local_alias = true;
             verdict.party = Party::SenderAdmin;
             verdict.then = Party::None;
         }
@@ -219,6 +216,18 @@ impl<'k> Judge<'_, 'k> {
         } else {
             kind
         }
+    }
+
+    /// `(expanded from <root>)`: does the report itself say that the address was made out of a local name?
+    fn is_local_alias(&self, recipient: &Recipient) -> bool {
+        let Some(name) = recipient.original.as_ref().filter(|o| !o.contains('@')) else {
+            return false;
+        };
+        self.ndr.text.split(EXPANDED).skip(1).any(|rest| {
+            let named = rest.trim_start().strip_prefix('<');
+            let rest = named.and_then(|n| n.strip_prefix(name.as_str()));
+            rest.is_some_and(|r| r.starts_with('>'))
+        })
     }
 
     pub(super) fn evidence_in_text(&self, recipient: &Recipient) -> String {
@@ -295,13 +304,8 @@ impl<'k> Judge<'_, 'k> {
     }
 }
 
-/// Was the address made out of a local name, such as `root`?
-fn is_local_alias(recipient: &Recipient) -> bool {
-    recipient
-        .original
-        .as_ref()
-        .is_some_and(|o| !o.contains('@'))
-}
+/// What Postfix writes before the address that an alias replaced.
+const EXPANDED: &str = "expanded from";
 
 /// The ways in which a server was not reached; a sentence about one agrees with a reply about another.
 fn is_unreachable(slug: &str) -> bool {
@@ -353,6 +357,7 @@ static NO_CAUSE: Cause = Cause {
     dont: None,
     own_first_move: None,
     own_next_moves: Vec::new(),
+    alias_first_move: None,
     delayed_title: None,
     delayed_why: None,
     delayed_first_move: None,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::classify::{Diagnosis, Ground, Ours, Verdict};
-use crate::knowledge::entry::{Kind, Party, Resend, Sureness};
+use crate::knowledge::entry::{Kind, Meaning, Party, Resend, Sureness};
 use crate::knowledge::load::Knowledge;
 use crate::names::{Names, fill, fill_inside};
 use crate::reply::{RecipientGroup, Reply, Tone};
@@ -12,40 +12,57 @@ use crate::text::Text;
 /// Most addresses that a group lists.
 const MOST_ADDRESSES: usize = 5;
 
-/// A text of the cause that counts while the message is still being tried.
-fn while_tried<'t>(verdict: &Verdict<'_>, text: &'t Option<String>) -> Option<&'t String> {
-    text.as_ref().filter(|_| verdict.kind == Kind::Delayed)
+/// What an entry says in its place of a text of the cause. While the message is still being tried the cause has a text for that, which
+/// counts before an entry that the code alone led to.
+fn own<'d>(
+    verdict: &'d Verdict<'_>,
+    waiting: &'d Option<String>,
+    entry: fn(&Meaning) -> Option<&String>,
+) -> Option<&'d String> {
+    let own = verdict.entry.and_then(|e| entry(&e.meaning));
+    if counts_while_tried(verdict, own) {
+        waiting.as_ref().or(own)
+    } else {
+        own
+    }
+}
+
+fn counts_while_tried(verdict: &Verdict<'_>, own: Option<&String>) -> bool {
+    let by_words = matches!(verdict.ground, Ground::Words | Ground::Prose);
+    verdict.kind == Kind::Delayed && !(by_words && own.is_some())
 }
 
 /// What happened, in one line.
 #[must_use]
 pub fn headline<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
-    let own = while_tried(verdict, &verdict.cause.delayed_title)
-        .or_else(|| verdict.entry.and_then(|e| e.meaning.title.as_ref()));
+    let own = own(verdict, &verdict.cause.delayed_title, |m| m.title.as_ref());
     fill(own.unwrap_or(&verdict.cause.title), &verdict.names)
 }
 
 /// Why it happened.
 #[must_use]
 pub fn why<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
-    let own = while_tried(verdict, &verdict.cause.delayed_why)
-        .or_else(|| verdict.entry.and_then(|e| e.meaning.why.as_ref()));
+    let own = own(verdict, &verdict.cause.delayed_why, |m| m.why.as_ref());
     fill(own.unwrap_or(&verdict.cause.why), &verdict.names)
 }
 
 /// The one order that comes first.
 #[must_use]
 pub fn first_move<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
-    if let Some(own) = verdict
-        .cause
-        .own_first_move
-        .as_ref()
-        .filter(|_| verdict.is_own_address())
-    {
-        return fill(own, &verdict.names);
+    let cause = verdict.cause;
+    let special = if verdict.by_local_alias {
+        &cause.alias_first_move
+    } else if verdict.is_own_address() {
+        &cause.own_first_move
+    } else {
+        &None
+    };
+    if let Some(special) = special {
+        return fill(special, &verdict.names);
     }
-    let own = while_tried(verdict, &verdict.cause.delayed_first_move)
-        .or_else(|| verdict.entry.and_then(|e| e.meaning.first_move.as_ref()));
+    let own = own(verdict, &verdict.cause.delayed_first_move, |m| {
+        m.first_move.as_ref()
+    });
     fill(own.unwrap_or(&verdict.cause.first_move), &verdict.names)
 }
 
@@ -56,9 +73,14 @@ pub fn next_moves<'d>(verdict: &'d Verdict<'_>) -> Vec<Cow<'d, str>> {
         .entry
         .filter(|e| !e.meaning.next_moves.is_empty() || e.meaning.first_move.is_some());
     let cause = verdict.cause;
+    if verdict.by_local_alias {
+        return Vec::new();
+    }
     let moves = if verdict.is_own_address() && cause.own_first_move.is_some() {
         &cause.own_next_moves
-    } else if while_tried(verdict, &cause.delayed_first_move).is_some() {
+    } else if cause.delayed_first_move.is_some()
+        && counts_while_tried(verdict, own.and_then(|e| e.meaning.first_move.as_ref()))
+    {
         &cause.delayed_next_moves
     } else {
         own.map_or(&cause.next_moves, |e| &e.meaning.next_moves)
@@ -326,4 +348,58 @@ fn groups(verdicts: &[&Verdict<'_>]) -> Vec<RecipientGroup> {
         }
     }
     groups.into_iter().map(|(_, g)| g).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+    use crate::classify::{Side, classify};
+    use crate::ndr;
+
+    static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(Knowledge::embedded);
+
+    fn first_move_of(text: &str) -> String {
+        let reports = ndr::read(text.as_bytes());
+        let ndr = reports.first().expect("something is read");
+        let diagnosis = classify(ndr, &KNOWLEDGE, &Side::default());
+        first_move(&diagnosis.whole).into_owned()
+    }
+
+    #[test]
+    fn a_delay_that_the_words_explain_is_told_in_their_entrys_words() {
+        let delayed = |reply: &str| {
+            format!(
+                "Reporting-MTA: dns; mx.example.com\n\nFinal-Recipient: rfc822; bob@example.org\nAction: delayed\nStatus: 4.4.2\n\
+                 Remote-MTA: dns; aspmx.l.google.com\nDiagnostic-Code: smtp; {reply}\n"
+            )
+        };
+        let slow = first_move_of(&delayed("451 4.4.2 Timeout - closing connection. gsmtp"));
+        assert!(slow.contains("firewall or mail scanner"), "{slow}");
+        let bare = first_move_of(&delayed("421 4.4.2 lost"));
+        assert!(bare.starts_with("Wait:"), "{bare}");
+    }
+
+    #[test]
+    fn an_alias_of_the_reporting_server_is_mended_there() {
+        let bounce = |alias: &str| {
+            format!(
+                "This is the mail system at host mail.example.com.\n\n<bob@example.org>{alias}: host mx.example.org[192.0.2.5] \
+                 said: 550 5.1.1 User unknown (in reply to RCPT TO command)\n"
+            )
+        };
+        let local = first_move_of(&bounce(" (expanded from <root>)"));
+        assert!(local.contains("/etc/aliases"), "{local}");
+        for other in ["", " (expanded from <alice@example.com>)", " (generated by <cron>)"] {
+            let usual = first_move_of(&bounce(other));
+            assert!(usual.contains("Auto-Complete"), "{other}: {usual}");
+        }
+        // A recipient without a domain in a field is a name that some system uses, and no alias.
+        let field = first_move_of(
+            "Reporting-MTA: dns; mx.example.com\n\nOriginal-Recipient: rfc822; 4930123\nFinal-Recipient: rfc822; bob@example.org\n\
+             Action: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 User unknown\n",
+        );
+        assert!(field.contains("Auto-Complete"), "{field}");
+    }
 }

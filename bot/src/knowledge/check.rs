@@ -271,6 +271,7 @@ fn texts(knowledge: &Knowledge) -> Vec<(String, String, &str)> {
         }
         for (key, text) in [
             ("own_first_move", &cause.own_first_move),
+            ("alias_first_move", &cause.alias_first_move),
             ("delayed_title", &cause.delayed_title),
             ("delayed_why", &cause.delayed_why),
             ("delayed_first_move", &cause.delayed_first_move),

@@ -244,6 +244,9 @@ pub struct Cause {
     pub own_first_move: Option<String>,
     #[serde(default)]
     pub own_next_moves: Vec<String>,
+    /// The first move where an alias of the reporting server itself led to the address.
+    #[serde(default)]
+    pub alias_first_move: Option<String>,
     /// What is said instead while the message is still being tried, where the other texts speak of an end.
     #[serde(default)]
     pub delayed_title: Option<String>,

@@ -67,7 +67,10 @@ pub fn add_stages(recipients: &mut [Recipient], words: &str) {
         if reply.contains(STAGE) {
             continue;
         }
-        let from = words.find(address.as_str()).or(single.then_some(0));
+        // In brackets: `<bob@…>` stands in `jimbob@…` too, and a header above may name the address.
+        let from = words
+            .find(&format!("<{address}>"))
+            .or(single.then_some(0));
         let Some(block) = from.and_then(|at| words.get(at..)) else {
             continue;
         };
