@@ -393,11 +393,11 @@ impl<'m> Parts<'m> {
             ndr.form = Form::Report;
         }
         read_original(&self.headers, &mut ndr.original);
-        ndr.surplus += status.surplus;
         if let Some(reporting) = status.reporting {
             ndr.generating = Some(reporting);
         }
         if !status.recipients.is_empty() {
+            ndr.surplus = status.surplus;
             ndr.recipients = merge(status.recipients, std::mem::take(&mut ndr.recipients));
             add_stages(&mut ndr.recipients, &words);
             ndr.form = Form::DeliveryStatus;

@@ -112,3 +112,30 @@ fn complete(known: &mut Recipient, spoken: Recipient) {
         known.code = code;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_goes_to_the_recipient_that_it_stands_beside() {
+        let words = "To: bob@example.org, jimbob@example.org\n\n<jimbob@example.org>: host a.example said: 550 no (in reply to end of DATA command)\n\
+                     <bob@example.org>: host a.example said: 550 no (in reply to RCPT TO command)\n<ann@example.org>: host a.example said: 550 no\n";
+        let named = |address: &str| Recipient {
+            address: Some(address.into()),
+            reply: Some("550 no".into()),
+            ..Recipient::default()
+        };
+        let mut recipients = ["bob@example.org", "jimbob@example.org", "ann@example.org"].map(named);
+        add_stages(&mut recipients, words);
+        let replies = recipients.map(|r| r.reply.unwrap_or_default());
+        assert_eq!(
+            replies,
+            [
+                "550 no (in reply to RCPT TO command)",
+                "550 no (in reply to end of DATA command)",
+                "550 no"
+            ]
+        );
+    }
+}

@@ -185,7 +185,10 @@ impl Walk {
     fn finish(mut self) -> Ndr {
         let status = dsn::parse(&self.fields);
         self.ndr.generating = self.ndr.generating.take().or(status.reporting);
-        self.ndr.surplus += status.surplus;
+        if !status.recipients.is_empty() {
+            // The words name the same recipients once more.
+            self.ndr.surplus = status.surplus;
+        }
         read_original(&self.headers, &mut self.ndr.original);
         self.senders.extend(status.sender);
         self.senders.extend(self.ndr.original.from.clone());
