@@ -173,9 +173,9 @@ pub fn read(text: &str) -> Option<Vec<Ndr>> {
     let mut surplus = 0;
     let mut next = Some(first);
     while let Some(at) = next {
-        let (value, behind) = json::read(text, at);
-        look(&value, 0, &mut reports, &mut surplus);
-        next = json::start(text, behind);
+        let read = json::read(text, at);
+        look(&read.value, 0, &mut reports, &mut surplus);
+        next = json::start(text, read.behind).filter(|_| !read.full);
     }
     if reports.is_empty() || is_report(text.get(..first).unwrap_or_default()) {
         return None;
@@ -221,7 +221,7 @@ fn look(value: &Json, depth: usize, reports: &mut Vec<Ndr>, surplus: &mut usize)
         }
         // SNS and queues hand the event on as a text.
         Json::Text(text) if json::start(text, 0) == Some(0) => {
-            look(&json::read(text, 0).0, depth + 1, reports, surplus);
+            look(&json::read(text, 0).value, depth + 1, reports, surplus);
         }
         Json::Text(_) => {}
     }

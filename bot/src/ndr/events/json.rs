@@ -38,34 +38,59 @@ pub(super) fn start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// The value that starts at byte `at`, and the byte behind it.
-pub(super) fn read(text: &str, at: usize) -> (Json, usize) {
+/// A value as read.
+pub(super) struct Read {
+    pub(super) value: Json,
+    /// The byte behind it.
+    pub(super) behind: usize,
+    /// Did it hold more than is read? What is left of it is no notice that anybody sent.
+    pub(super) full: bool,
+}
+
+/// The value that starts at byte `at`.
+pub(super) fn read(text: &str, at: usize) -> Read {
     let rest = text.get(at..).unwrap_or_default();
     let mut reader = Reader {
         chars: rest.char_indices().peekable(),
         values: 0,
+        cut: false,
+        full: false,
     };
     let value = reader.value(0);
     let behind = reader.chars.peek().map_or(rest.len(), |(at, _)| *at);
-    (value, at + behind.max(1))
+    Read {
+        value,
+        behind: at + behind.max(1),
+        full: reader.full,
+    }
 }
 
 /// Blanks, and the marks of quoted lines.
 fn is_filling(c: char) -> bool {
-    c.is_whitespace() || c == '>' || c == '\u{feff}'
+    c.is_whitespace() || matches!(c, '>' | '\u{feff}' | '\u{200b}')
+}
+
+/// Double quotation marks, as mail programs and word processors turn them.
+fn is_double(c: char) -> bool {
+    matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{ab}' | '\u{bb}')
+}
+
+/// Single quotation marks; some of them are apostrophes as well.
+fn is_single(c: char) -> bool {
+    matches!(c, '\'' | '\u{2018}' | '\u{2019}' | '\u{201a}')
 }
 
 /// Straight, curly or escaped quotation marks.
 fn is_opening(c: char) -> bool {
-    matches!(
-        c,
-        '"' | '\'' | '\\' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2018}' | '\u{2019}'
-    )
+    is_double(c) || is_single(c) || c == '\\'
 }
 
 struct Reader<'t> {
     chars: Peekable<CharIndices<'t>>,
     values: usize,
+    /// The value breaks off, and something else follows.
+    cut: bool,
+    full: bool,
 }
 
 impl Reader<'_> {
@@ -77,18 +102,24 @@ impl Reader<'_> {
         self.chars.peek().map(|(_, c)| *c)
     }
 
+    /// Goes over what says nothing. Words behind an empty line are no JSON: it was cut off before.
     fn skip(&mut self, idle: fn(char) -> bool) {
-        while self.peek().is_some_and(idle) {
+        let mut lines = 0;
+        while let Some(c) = self.peek().filter(|c| idle(*c)) {
+            lines += usize::from(c == '\n');
             self.next();
         }
+        self.cut |= lines > 1 && self.peek().is_some_and(char::is_alphabetic);
     }
 
     fn value(&mut self, depth: usize) -> Json {
         self.skip(is_filling);
         self.values += 1;
         if depth >= DEEPEST || self.values > MOST_VALUES {
-            // What is left is no notice that anybody sent.
-            while self.next().is_some() {}
+            self.full = true;
+            self.cut = true;
+        }
+        if self.cut {
             return Json::Text(String::new());
         }
         match self.peek() {
@@ -105,6 +136,7 @@ impl Reader<'_> {
         loop {
             self.skip(|c| is_filling(c) || c == ',');
             match self.peek() {
+                _ if self.cut => break,
                 None => break,
                 Some('}') => {
                     self.next();
@@ -113,11 +145,12 @@ impl Reader<'_> {
                 Some(_) => {}
             }
             let name = match self.value(depth + 1) {
-                Json::Text(name) => name,
+                Json::Text(name) => name.trim().to_string(),
                 _ => String::new(),
             };
             self.skip(is_filling);
             match self.peek() {
+                _ if self.cut => break,
                 Some(':') => {
                     self.next();
                     members.push((name, self.value(depth + 1)));
@@ -138,6 +171,7 @@ impl Reader<'_> {
         loop {
             self.skip(|c| is_filling(c) || c == ',');
             match self.peek() {
+                _ if self.cut => break,
                 None => break,
                 Some(']') => {
                     self.next();
@@ -173,20 +207,16 @@ impl Reader<'_> {
         if escaped {
             self.next();
         }
-        let ends = |c: char| match opening {
-            Some('"' | '\\') => c == '"',
-            Some('\'') => c == '\'',
-            _ => matches!(
-                c,
-                '"' | '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' | '\''
-            ),
-        };
         while let Some(c) = self.next() {
             match c {
                 '\\' if escaped => match self.next() {
                     Some('"') | None => break,
+                    // An escape of the inner text: `\\n`, and `\\\"` for a quotation mark in it.
                     Some('\\') => {
-                        self.next();
+                        if self.peek() == Some('\\') {
+                            self.next();
+                        }
+                        self.escape(&mut text);
                     }
                     Some(c) => text.push(c),
                 },
@@ -194,16 +224,41 @@ impl Reader<'_> {
                 '\n' | '\r' => {
                     // Sendmail cuts long lines with `!`; others wrap at a blank.
                     let cut = text.pop_if_ends('!');
-                    self.skip(is_filling);
+                    let mut lines = usize::from(c == '\n');
+                    while let Some(c) = self.peek().filter(|c| is_filling(*c)) {
+                        lines += usize::from(c == '\n');
+                        self.next();
+                    }
+                    if lines > 1 {
+                        // No program wraps with an empty line: the text was cut off here.
+                        self.cut = true;
+                        break;
+                    }
                     if !cut && !text.ends_with(' ') {
                         text.push(' ');
                     }
                 }
-                c if ends(c) => break,
+                c if self.ends(opening, c) => break,
                 c => text.push(c),
             }
         }
         text
+    }
+
+    /// Does this mark end a text that `opening` opened? A curly one or an apostrophe may stand inside as well: the end of a text is
+    /// followed by what JSON goes on with.
+    fn ends(&self, opening: Option<char>, c: char) -> bool {
+        match opening {
+            Some('"' | '\\') => c == '"',
+            Some(opening) if is_double(opening) => is_double(c) && self.goes_on(),
+            _ => is_single(c) && self.goes_on(),
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        let mut ahead = self.chars.clone().map(|(_, c)| c);
+        let next = ahead.find(|c| !is_filling(*c));
+        next.is_none_or(|c| matches!(c, ',' | ':' | '}' | ']' | '+'))
     }
 
     fn escape(&mut self, text: &mut String) {
@@ -212,18 +267,48 @@ impl Reader<'_> {
             Some('t') => text.push('\t'),
             Some('b' | 'f') | None => {}
             Some('u') => {
-                let mut code = 0;
-                for _ in 0..4 {
-                    let Some(digit) = self.peek().and_then(|c| c.to_digit(16)) else {
-                        break;
-                    };
-                    code = code * 16 + digit;
-                    self.next();
-                }
+                let code = self.digits(4);
+                let low = (0xd800..0xdc00).contains(&code).then(|| self.low_half());
+                let code = low.flatten().map_or(code, |low| {
+                    0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
+                });
+                text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            Some('x') => {
+                let code = self.digits(2);
                 text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
             Some(c) => text.push(c),
         }
+    }
+
+    /// The second half of a letter that JSON writes in two: `\ud83d\ude00`.
+    fn low_half(&mut self) -> Option<u32> {
+        let mut ahead = self.chars.clone();
+        let marked = ahead.next()?.1 == '\\' && ahead.next()?.1 == 'u';
+        if !marked {
+            return None;
+        }
+        let kept = std::mem::replace(&mut self.chars, ahead);
+        let low = self.digits(4);
+        if (0xdc00..0xe000).contains(&low) {
+            return Some(low);
+        }
+        self.chars = kept;
+        None
+    }
+
+    /// Up to `most` hexadecimal digits.
+    fn digits(&mut self, most: usize) -> u32 {
+        let mut code = 0;
+        for _ in 0..most {
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(16)) else {
+                break;
+            };
+            code = code * 16 + digit;
+            self.next();
+        }
+        code
     }
 }
 
@@ -272,7 +357,7 @@ mod tests {
 
     fn one(text: &str) -> Json {
         let at = start(text, 0).expect("JSON starts somewhere");
-        read(text, at).0
+        read(text, at).value
     }
 
     #[test]
@@ -294,6 +379,65 @@ mod tests {
     }
 
     #[test]
+    fn marks_inside_a_text_do_not_end_it() {
+        for (bent, why) in [
+            (
+                "{“event”: “bounce”, “why”: “550 user doesn’t exist”, “a”: 1}",
+                "550 user doesn’t exist",
+            ),
+            (
+                "{“event”: “bounce”, “why”: “550 “bob” isn't \"here\" now”, “a”: 1}",
+                "550 “bob” isn't \"here\" now",
+            ),
+            (
+                "{‘event’: ‘bounce’, ‘why’: ‘550 user doesn’t exist’, ‘a’: 1}",
+                "550 user doesn’t exist",
+            ),
+            (
+                "{'event': 'bounce', 'why': '550 user doesn't exist'}",
+                "550 user doesn't exist",
+            ),
+            (
+                "{„event“: „bounce“, „why“: „550 unbekannt“}",
+                "550 unbekannt",
+            ),
+            (
+                r#"{“event": "bounce", “why": “550 no"}"#,
+                "550 no",
+            ),
+            (
+                r#"{\"event\":\"bounce\",\"why\":\"550 \\\"bob\\\" is\\nunknown\"}"#,
+                "550 \"bob\" is\nunknown",
+            ),
+            (
+                r#"{"event":"bounce","why":"550 \ud83d\ude00 \ud83d \u00fc \/ \x41"}"#,
+                "550 \u{1f600} \u{fffd} ü / A",
+            ),
+        ] {
+            let json = one(bent);
+            assert_eq!(json.says("event"), Some("bounce"), "{bent}");
+            assert_eq!(json.says("why"), Some(why), "{bent}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_a_value_that_breaks_off_is_left_alone() {
+        for cut in [
+            "{\"event\":\"bounce\",\"why\":\"550 no such",
+            "{\"event\":\"bounce\",\"why\":\"550 no such\",",
+            "[{\"event\":\"bounce\",\"why\":\"550 no such\"},",
+        ] {
+            let text = format!("{cut}\n> \n\nThat was \"all\" {{of it}}, see below");
+            let read = read(&text, 0);
+            assert_eq!(text.get(read.behind..).unwrap_or_default().get(..8), Some("That was"), "{text}");
+            assert!(!read.full, "{text}");
+        }
+        // Programs that set an empty line between all lines change nothing.
+        let wide = one("{\n\n“event”: “bounce”,\n\n“why”: “550 no”\n\n}");
+        assert_eq!(wide.says("why"), Some("550 no"));
+    }
+
+    #[test]
     fn brackets_of_servers_are_no_json() {
         for text in [
             "[{LED=450 4.4.316 Connection refused};{MSG=}]",
@@ -305,7 +449,9 @@ mod tests {
             assert_eq!(start(text, 0), None, "{text}");
         }
         let deep = "[{\"a\":".repeat(5000);
-        let (_, behind) = read(&deep, 0);
-        assert_eq!(behind, deep.len());
+        let deep = read(&deep, 0);
+        assert!(deep.full && deep.behind < 500, "{}", deep.behind);
+        let wide = read(&format!("[{}", "{\"a\":1},".repeat(50_000)), 0);
+        assert!(wide.full && wide.behind < 500_000, "{}", wide.behind);
     }
 }
