@@ -20,7 +20,7 @@ const LARGEST_MEASURED: usize = 4 << 20;
 /// What is repeated: a name, what stands before it once, and the piece.
 type Shape = (&'static str, &'static str, &'static str);
 
-const TEXTS: [Shape; 45] = [
+const TEXTS: [Shape; 49] = [
     ("@", "", "@"),
     ("<", "", "<"),
     (">", "", ">"),
@@ -89,6 +89,22 @@ const TEXTS: [Shape; 45] = [
         "user unknown, mailbox full, could not be delivered ",
     ),
     ("words with gaps", "", "client host rejected: "),
+    (
+        "recipients of an event",
+        r#"{"notificationType":"Bounce","reason":"no","bouncedRecipients":["#,
+        r#"{"emailAddress":"a@example.org","status":"5.1.1"},"#,
+    ),
+    (
+        "names in an event",
+        r#"{"event":"bounce","email":"a@example.org","reason":"550 no","#,
+        r#""a":{"b":{"c":"d"}},"#,
+    ),
+    (
+        "events",
+        "[",
+        r#"{"event":"bounce","email":"a@example.org","reason":"550 no"},"#,
+    ),
+    ("curled marks", "{“a”:“", "x’   "),
     ("empty lines", "", "\n"),
     ("HTML tags", "<html><body>", "<td>"),
     ("HTML opened", "<html><body><p>", "<a href=\""),

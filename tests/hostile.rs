@@ -151,7 +151,10 @@ fn a_hundred_thousand_recipients_are_counted() {
     );
     for (name, input) in [
         ("in fields", message),
-        ("in words and in pasted fields", format!("{words}\n{fields}")),
+        (
+            "in words and in pasted fields",
+            format!("{words}\n{fields}"),
+        ),
         ("in words and in fields", both),
         ("in pasted fields", fields),
         ("in words", words),
@@ -159,9 +162,9 @@ fn a_hundred_thousand_recipients_are_counted() {
         let answer = apart(name, input.as_bytes());
         assert_eq!(list(&answer, "recipients").len(), MOST_RECIPIENTS, "{name}");
         assert!(
-            list(&answer, "doubts")
-                .iter()
-                .any(|d| d.as_str().is_some_and(|d| d.starts_with("99500 more recipients"))),
+            list(&answer, "doubts").iter().any(|d| d
+                .as_str()
+                .is_some_and(|d| d.starts_with("99500 more recipients"))),
             "{name}: the rest is counted once: {}",
             answer.get("doubts").unwrap_or(&Value::Null)
         );

@@ -192,7 +192,11 @@ fn facts_have_sources(knowledge: &Knowledge, faults: &mut Vec<Fault>) {
                 "source or read is missing".into(),
             );
         }
-        for text in provider.networks.iter().filter(|n| Network::read(n).is_none()) {
+        for text in provider
+            .networks
+            .iter()
+            .filter(|n| Network::read(n).is_none())
+        {
             fault(
                 faults,
                 &format!("providers/{}/provider.toml", provider.name),

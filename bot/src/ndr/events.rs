@@ -1,11 +1,17 @@
 //! What sending services report in JSON (Amazon SES over SNS, SendGrid, Mailgun, Postmark and their like), as webhooks, mails and
 //! dashboards show it. The services differ in the names of their fields and agree in what these mean.
 
-use super::{Action, Form, Ndr, Recipient, address, dsn, fields, frames, hosts, reply};
+use super::{
+    Action, Form, MOST_RECIPIENTS, Ndr, Recipient, address, dsn, fields, frames, hosts, reply,
+};
 use crate::code::{EnhancedCode, SmtpCode};
 use json::Json;
+use mail::Members;
 
 mod json;
+mod mail;
+#[cfg(test)]
+mod tests;
 
 /// Most events that are read in one text.
 const MOST_EVENTS: usize = 50;
@@ -16,8 +22,9 @@ const LONGEST_REPLY: usize = 4000;
 /// How deep an event is looked for: envelopes hold envelopes, and text that is JSON again.
 const DEEPEST: usize = 8;
 
-/// How deep the fields of an event are looked for.
-const DEEPEST_FIELD: usize = 4;
+/// Longest value of a field in which a service sorts what happened, and most of them together, in bytes.
+const LONGEST_FIELD: usize = 120;
+const LONGEST_SORTED: usize = 600;
 
 /// What happened to the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,40 +159,58 @@ const SORTED: [&str; 14] = [
     "Name",
 ];
 
-/// Fields that hold the returned message, its headers or people's own data: nothing in them is about the delivery.
-const FOREIGN: [&str; 9] = [
-    "headers",
-    "commonHeaders",
-    "tags",
-    "metadata",
-    "Metadata",
-    "user-variables",
-    "unique_args",
-    "Content",
-    "signature",
-];
+/// What the JSON in a text tells.
+pub struct Events {
+    pub reports: Vec<Ndr>,
+    /// The text around it.
+    pub rest: String,
+}
 
 /// The reports that the JSON in a text holds; `None` where it holds none, or stands in a returned message.
 #[must_use]
-pub fn read(text: &str) -> Option<Vec<Ndr>> {
-    let first = json::start(text, 0)?;
-    let mut reports = Vec::new();
-    let mut surplus = 0;
-    let mut next = Some(first);
+pub fn read(text: &str) -> Option<Events> {
+    let mut found = Found::default();
+    let (mut rest, mut behind) = (String::new(), 0);
+    let mut next = json::start(text, 0);
     while let Some(at) = next {
         let read = json::read(text, at);
-        look(&read.value, 0, &mut reports, &mut surplus);
+        let before = found.count();
+        look(&read.value, 0, &mut found);
+        if found.count() > before {
+            if before == 0 && is_report(text.get(..at).unwrap_or_default()) {
+                return None;
+            }
+            rest.push_str(text.get(behind..at).unwrap_or_default());
+            rest.push('\n');
+            behind = read.behind;
+        }
         next = json::start(text, read.behind).filter(|_| !read.full);
     }
-    if reports.is_empty() || is_report(text.get(..first).unwrap_or_default()) {
-        return None;
-    }
-    if let (true, Some(report)) = (surplus > 0, reports.first_mut()) {
-        report.doubts.push(format!(
+    let Found {
+        mut reports,
+        surplus,
+    } = found;
+    let first = reports.first_mut()?;
+    if surplus > 0 {
+        first.doubts.push(format!(
             "{surplus} more events stand in this text; the first {MOST_EVENTS} were read."
         ));
     }
-    Some(reports)
+    rest.push_str(text.get(behind..).unwrap_or_default());
+    Some(Events { reports, rest })
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    reports: Vec<Ndr>,
+    surplus: usize,
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        self.reports.len() + self.surplus
+    }
 }
 
 /// Do the words before it report something themselves? Then the JSON is what came back.
@@ -195,78 +220,100 @@ fn is_report(before: &str) -> bool {
 }
 
 /// Events inside a value, wherever an envelope has put them.
-fn look(value: &Json, depth: usize, reports: &mut Vec<Ndr>, surplus: &mut usize) {
+fn look(value: &Json, depth: usize, found: &mut Found) {
     if depth > DEEPEST {
-        return;
-    }
-    let found = event(value).or_else(|| record(value));
-    if let Some(report) = found {
-        if reports.len() < MOST_EVENTS {
-            reports.push(report);
-        } else {
-            *surplus += 1;
-        }
         return;
     }
     match value {
         Json::Object(members) => {
+            if let Some(event) = event(value).or_else(|| record(value)) {
+                if found.reports.len() < MOST_EVENTS {
+                    found.reports.push(event.report());
+                } else {
+                    found.surplus += 1;
+                }
+                return;
+            }
             for (_, member) in members {
-                look(member, depth + 1, reports, surplus);
+                look(member, depth + 1, found);
             }
         }
         Json::List(values) => {
             for value in values {
-                look(value, depth + 1, reports, surplus);
+                look(value, depth + 1, found);
             }
         }
         // SNS and queues hand the event on as a text.
-        Json::Text(text) if json::start(text, 0) == Some(0) => {
-            look(&json::read(text, 0).value, depth + 1, reports, surplus);
+        Json::Text(text) if text.starts_with(['{', '[']) && json::start(text, 0) == Some(0) => {
+            look(&json::read(text, 0).value, depth + 1, found);
         }
         Json::Text(_) => {}
     }
 }
 
 /// An object that says what happened, and to whom.
-fn event(value: &Json) -> Option<Ndr> {
+struct Event<'j> {
+    members: Members<'j>,
+    /// The field that says what happened, and its word.
+    word: Option<(&'static str, &'j str)>,
+    happened: Happened,
+    recipients: Vec<(&'j str, Option<&'j Json>)>,
+}
+
+fn event(value: &Json) -> Option<Event<'_>> {
     let (name, word, happened) = EVENT.iter().find_map(|name| {
         let word = value.says(name)?;
         Some((*name, word, happened(word)?))
     })?;
-    let recipients = recipients(value);
-    if recipients.is_empty() {
+    let members = Members::of(value);
+    let recipients = recipients(&members);
+    if recipients.is_empty() || !mail::is_meant(word, &members) {
         return None;
     }
     let happened = match happened {
         // Mailgun says "failed" for each attempt; SES says "complaint" where an old one kept the message back.
-        Happened::Failed if field(value, &["severity"]) == Some("temporary") => Happened::Delayed,
+        Happened::Failed if members.first(&["severity"]) == Some("temporary") => Happened::Delayed,
         Happened::Complaint
-            if field(value, &["complaintSubType"]) == Some("OnAccountSuppressionList") =>
+            if members.first(&["complaintSubType"]) == Some("OnAccountSuppressionList") =>
         {
             Happened::Failed
         }
         other => other,
     };
-    Some(report(value, Some((name, word)), happened, recipients))
+    Some(Event {
+        members,
+        word: Some((name, word)),
+        happened,
+        recipients,
+    })
 }
 
-/// An object of a list of bounces: an address, and a reply or a code.
-fn record(value: &Json) -> Option<Ndr> {
+/// An object of a list of bounces: an address, and a reply or a code of a refusal.
+fn record(value: &Json) -> Option<Event<'_>> {
     RECIPIENT.iter().find_map(|name| value.says(name))?;
     let said = SAID.iter().find_map(|name| value.says(name))?;
-    let coded = value.says("status").and_then(EnhancedCode::parse).is_some()
-        || value.says("code").and_then(SmtpCode::parse).is_some()
-        || matches!(reply::in_diagnostic(said), (Some(_), _) | (_, Some(_)));
-    let recipients = if coded { recipients(value) } else { Vec::new() };
-    (!recipients.is_empty()).then(|| report(value, None, Happened::Failed, recipients))
+    let status = value.says("status").and_then(EnhancedCode::parse);
+    let refused = status.is_some_and(|s| matches!(s.class, 4 | 5))
+        || value
+            .says("code")
+            .and_then(mail::number)
+            .is_some_and(|c| c.class() != 2)
+        || mail::opens_refusal(said);
+    if !refused {
+        return None;
+    }
+    let members = Members::of(value);
+    let recipients = recipients(&members);
+    (!recipients.is_empty()).then_some(Event {
+        members,
+        word: None,
+        happened: Happened::Failed,
+        recipients,
+    })
 }
 
 fn happened(word: &str) -> Option<Happened> {
-    let letters: String = word
-        .chars()
-        .filter(char::is_ascii_alphabetic)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let letters = mail::letters(word)?;
     let word = letters
         .strip_prefix("email")
         .or_else(|| letters.strip_prefix("message"))
@@ -274,160 +321,121 @@ fn happened(word: &str) -> Option<Happened> {
     HAPPENED.iter().find(|(w, _)| *w == word).map(|(_, h)| *h)
 }
 
-/// The recipients with the fields that stand beside each of them.
-fn recipients(value: &Json) -> Vec<(String, &Json)> {
+/// The recipients; those of a list with the fields that stand beside each of them.
+fn recipients<'j>(members: &Members<'j>) -> Vec<(&'j str, Option<&'j Json>)> {
     for name in RECIPIENTS {
-        let Some(Json::List(list)) = inside(value, name, 0) else {
+        let Some(Json::List(list)) = members.get(name) else {
             continue;
         };
         let found: Vec<_> = list
             .iter()
-            .filter_map(|one| Some((named(one)?, one)))
+            .filter_map(|one| Some((named(one)?, Some(one))))
             .collect();
         if !found.is_empty() {
             return found;
         }
     }
-    let name = RECIPIENT.iter().find_map(|name| {
-        inside(value, name, 0)?
-            .text()
-            .and_then(address::first)
-            .map(Into::into)
-    });
-    name.map(|name| (name, value)).into_iter().collect()
+    let mut names = RECIPIENT.iter();
+    let name = names.find_map(|name| members.get(name)?.text().and_then(address::first));
+    name.map(|name| (name, None)).into_iter().collect()
 }
 
-fn named(one: &Json) -> Option<String> {
+fn named(one: &Json) -> Option<&str> {
     let text = one
         .text()
         .or_else(|| RECIPIENT.iter().find_map(|name| one.says(name)))?;
-    address::first(text).map(Into::into)
+    address::first(text)
 }
 
-/// The nearest member of this name inside a value.
-fn inside<'j>(value: &'j Json, name: &str, depth: usize) -> Option<&'j Json> {
-    let Json::Object(members) = value else {
-        return None;
-    };
-    let own = members.iter().find(|(n, v)| n == name && !is_empty(v));
-    own.map(|(_, v)| v).or_else(|| {
-        let deeper = members
-            .iter()
-            .filter(|(n, _)| !FOREIGN.contains(&n.as_str()));
-        deeper
-            .filter(|_| depth < DEEPEST_FIELD)
-            .find_map(|(_, v)| inside(v, name, depth + 1))
-    })
+fn start(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most))
+        .unwrap_or_default()
 }
 
-fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Text(_) => value.text().is_none(),
-        Json::List(list) => list.is_empty(),
-        Json::Object(members) => members.is_empty(),
-    }
-}
-
-/// The text of the first of these fields that says anything.
-fn field<'j>(value: &'j Json, names: &[&str]) -> Option<&'j str> {
-    names
-        .iter()
-        .find_map(|name| inside(value, name, 0).and_then(Json::text))
-}
-
-fn report(
-    value: &Json,
-    event: Option<(&str, &str)>,
-    happened: Happened,
-    recipients: Vec<(String, &Json)>,
-) -> Ndr {
-    // What the service says in fields of its own, as lines: the words around the reply.
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = |name: &str, said: &str| {
-        let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = format!("{name}: {said}");
-        if !lines.contains(&line) {
-            lines.push(line);
+impl Event<'_> {
+    fn report(self) -> Ndr {
+        let Event {
+            members,
+            word,
+            happened,
+            recipients,
+        } = self;
+        // What the service says in fields of its own, as lines: the words around the reply.
+        let mut lines: Vec<String> = Vec::new();
+        let others = EVENT.iter().skip(1).chain(&SORTED);
+        let others = others.filter_map(|name| Some((*name, members.text(name)?)));
+        for (name, said) in word.into_iter().chain(others) {
+            let said = start(said, LONGEST_FIELD);
+            let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = format!("{name}: {said}");
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
-    };
-    if let Some((name, word)) = event {
-        line(name, word);
-    }
-    for name in EVENT.iter().skip(1).chain(&SORTED) {
-        if let Some(said) = value.says(name).or_else(|| field(value, &[name])) {
-            line(name, said);
-        }
-    }
-    let sorted = lines.join(", ");
-    let action = match happened {
-        Happened::Failed => Some(Action::Failed),
-        Happened::Delayed => Some(Action::Delayed),
-        Happened::Delivered => Some(Action::Delivered),
-        Happened::Complaint | Happened::Answered => None,
-    };
-    let host =
-        |names: &[&str]| field(value, names).and_then(|v| hosts::of_field(dsn::without_type(v)));
-    let remote = host(&["mx-host", "mx_host", "remoteMtaIp", "remote_mta"]);
-    let several = recipients.len() > 1;
-    let recipients = recipients.into_iter().map(|(name, own)| {
-        let mut recipient = Recipient {
-            address: Some(name),
-            action,
-            remote: remote.clone(),
-            ..Recipient::default()
+        let sorted = lines.join(", ");
+        let sorted = start(&sorted, LONGEST_SORTED);
+        let action = match happened {
+            Happened::Failed => Some(Action::Failed),
+            Happened::Delayed => Some(Action::Delayed),
+            Happened::Delivered => Some(Action::Delivered),
+            Happened::Complaint | Happened::Answered => None,
         };
-        if action.is_some() {
-            say(&mut recipient, own, value, &sorted, several);
-        }
-        recipient
-    });
-    let mut ndr = Ndr {
-        form: match happened {
-            Happened::Complaint => Form::Feedback,
-            Happened::Answered => Form::AutoReply,
-            _ => Form::DeliveryStatus,
-        },
-        recipients: recipients.collect(),
-        generating: host(&["reportingMTA", "reporting_mta"]),
-        framed: true,
-        machine: true,
-        ..Ndr::default()
-    };
-    ndr.original.from = field(
-        value,
-        &[
-            "source",
-            "sender",
-            "msg_from",
-            "From",
-            "from",
-            "friendly_from",
-        ],
-    )
-    .and_then(address::first)
-    .map(Into::into);
-    ndr.original.to = ndr.recipients.first().and_then(|r| r.address.clone());
-    ndr.original.subject = inside(value, "subject", 0)
-        .or_else(|| inside(value, "Subject", 0))
-        .and_then(Json::text)
-        .map(Into::into);
-    ndr.text = lines.join("\n");
-    ndr.prose.clone_from(&ndr.text);
-    ndr
+        let host = |names: &[&str]| {
+            let named = members.first(names);
+            named.and_then(|v| hosts::of_field(dsn::without_type(v)))
+        };
+        let remote = host(&["mx-host", "mx_host", "remoteMtaIp", "remote_mta"]);
+        let several = recipients.len() > 1;
+        let surplus = recipients.len().saturating_sub(MOST_RECIPIENTS);
+        let recipients = recipients.into_iter().take(MOST_RECIPIENTS);
+        let recipients = recipients.map(|(name, own)| {
+            let mut recipient = Recipient {
+                address: Some(name.to_string()),
+                action,
+                remote: remote.clone(),
+                ..Recipient::default()
+            };
+            if action.is_some() {
+                let own = own.map(Members::of).unwrap_or_default();
+                // What stands beside a list of several is not about each of them.
+                let whole = (!several).then_some(&members);
+                say(&mut recipient, &own, whole, sorted);
+            }
+            recipient
+        });
+        let mut ndr = Ndr {
+            form: match happened {
+                Happened::Complaint => Form::Feedback,
+                Happened::Answered => Form::AutoReply,
+                Happened::Failed | Happened::Delayed | Happened::Delivered => Form::DeliveryStatus,
+            },
+            recipients: recipients.collect(),
+            surplus,
+            generating: host(&["reportingMTA", "reporting_mta"]),
+            framed: true,
+            machine: true,
+            ..Ndr::default()
+        };
+        let from = members.first(&mail::FROM);
+        ndr.original.from = from.and_then(address::first).map(Into::into);
+        ndr.original.to = ndr.recipients.first().and_then(|r| r.address.clone());
+        let subject = members.get("subject").or_else(|| members.get("Subject"));
+        ndr.original.subject = subject
+            .and_then(Json::text)
+            .map(|s| start(s, LONGEST_REPLY).into());
+        ndr.text = lines.join("\n");
+        ndr.prose.clone_from(&ndr.text);
+        ndr
+    }
 }
 
 /// What was said about one recipient: a server's reply, else the words in which the service sorts it.
-fn say(recipient: &mut Recipient, own: &Json, whole: &Json, sorted: &str, several: bool) {
-    let said = SAID.iter().find_map(|name| {
-        let beside = own.says(name).or_else(|| field(own, &[name]));
-        let near = beside.or_else(|| field(whole, &[name]).filter(|_| !several));
-        near.map(|said| (*name, said))
-    });
+fn say(recipient: &mut Recipient, own: &Members<'_>, whole: Option<&Members<'_>>, sorted: &str) {
+    let text = |name: &str| own.text(name).or_else(|| whole?.text(name));
+    let first = |names: &[&str]| own.first(names).or_else(|| whole?.first(names));
+    let said = SAID.iter().find_map(|name| Some((*name, text(name)?)));
     if let Some((name, said)) = said {
-        let said = said
-            .get(..said.floor_char_boundary(LONGEST_REPLY))
-            .unwrap_or_default();
-        let words = dsn::without_type(said);
+        let words = dsn::without_type(start(said, LONGEST_REPLY));
         let coded = matches!(reply::in_diagnostic(words), (Some(_), _) | (_, Some(_)));
         if coded || words.split_whitespace().count() > 3 {
             recipient.take_reply(words);
@@ -439,13 +447,9 @@ fn say(recipient: &mut Recipient, own: &Json, whole: &Json, sorted: &str, severa
     } else if !sorted.is_empty() {
         recipient.take_reply(sorted);
     }
-    let fields = |names: &[&str]| {
-        let own = field(own, names);
-        own.or_else(|| field(whole, names).filter(|_| !several))
-    };
     recipient.status = recipient
         .status
-        .or_else(|| fields(&["enhanced-code", "status", "Status"]).and_then(EnhancedCode::parse));
-    let number = || fields(&["code", "error_code", "smtp_code"]).and_then(SmtpCode::parse);
+        .or_else(|| first(&["enhanced-code", "status", "Status"]).and_then(EnhancedCode::parse));
+    let number = || first(&["code", "error_code", "smtp_code"]).and_then(SmtpCode::parse);
     recipient.smtp = recipient.smtp.or_else(number);
 }

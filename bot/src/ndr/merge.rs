@@ -68,9 +68,7 @@ pub fn add_stages(recipients: &mut [Recipient], words: &str) {
             continue;
         }
         // In brackets: `<bob@…>` stands in `jimbob@…` too, and a header above may name the address.
-        let from = words
-            .find(&format!("<{address}>"))
-            .or(single.then_some(0));
+        let from = words.find(&format!("<{address}>")).or(single.then_some(0));
         let Some(block) = from.and_then(|at| words.get(at..)) else {
             continue;
         };
@@ -126,7 +124,8 @@ mod tests {
             reply: Some("550 no".into()),
             ..Recipient::default()
         };
-        let mut recipients = ["bob@example.org", "jimbob@example.org", "ann@example.org"].map(named);
+        let mut recipients =
+            ["bob@example.org", "jimbob@example.org", "ann@example.org"].map(named);
         add_stages(&mut recipients, words);
         let replies = recipients.map(|r| r.reply.unwrap_or_default());
         assert_eq!(

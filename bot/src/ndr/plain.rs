@@ -25,7 +25,7 @@ const MOST_REPORTS: usize = 50;
 /// Reads a text as pasted. Several reports in one paste come as several.
 #[must_use]
 pub fn read(text: &str) -> Vec<Ndr> {
-    events::read(text).unwrap_or_else(|| read_as(text, false))
+    events::read(text).map_or_else(|| read_as(text, false), |events| events.reports)
 }
 
 /// Reads only the words of a report whose fields tell all about its recipients.

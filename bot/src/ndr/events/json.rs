@@ -72,7 +72,10 @@ fn is_filling(c: char) -> bool {
 
 /// Double quotation marks, as mail programs and word processors turn them.
 fn is_double(c: char) -> bool {
-    matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{ab}' | '\u{bb}')
+    matches!(
+        c,
+        '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{ab}' | '\u{bb}'
+    )
 }
 
 /// Single quotation marks; some of them are apostrophes as well.
@@ -401,10 +404,7 @@ mod tests {
                 "{„event“: „bounce“, „why“: „550 unbekannt“}",
                 "550 unbekannt",
             ),
-            (
-                r#"{“event": "bounce", “why": “550 no"}"#,
-                "550 no",
-            ),
+            (r#"{“event": "bounce", “why": “550 no"}"#, "550 no"),
             (
                 r#"{\"event\":\"bounce\",\"why\":\"550 \\\"bob\\\" is\\nunknown\"}"#,
                 "550 \"bob\" is\nunknown",
@@ -429,7 +429,11 @@ mod tests {
         ] {
             let text = format!("{cut}\n> \n\nThat was \"all\" {{of it}}, see below");
             let read = read(&text, 0);
-            assert_eq!(text.get(read.behind..).unwrap_or_default().get(..8), Some("That was"), "{text}");
+            assert_eq!(
+                text.get(read.behind..).unwrap_or_default().get(..8),
+                Some("That was"),
+                "{text}"
+            );
             assert!(!read.full, "{text}");
         }
         // Programs that set an empty line between all lines change nothing.
