@@ -375,8 +375,10 @@ impl<'m> Parts<'m> {
             });
         let mut reports = if complete {
             plain::read_words(&words)
-        } else {
+        } else if status.recipients.is_empty() {
             plain::read(&words)
+        } else {
+            plain::read_text(&words)
         };
         if status.recipients.is_empty() && reports.len() > 1 {
             for report in &mut reports {

@@ -2,12 +2,13 @@
 
 use std::cell::OnceCell;
 
+use super::events::{self, Events};
 use super::frames::{self, Marks, Opening};
-use super::merge::merge;
+use super::merge::{merge, same_address};
 use super::original::read_original;
 use super::paste;
 use super::reply::{self, Reply};
-use super::{Form, Ndr, Recipient, dsn, events, fields};
+use super::{Form, Ndr, Recipient, dsn, fields};
 
 mod attach;
 mod labels;
@@ -25,7 +26,35 @@ const MOST_REPORTS: usize = 50;
 /// Reads a text as pasted. Several reports in one paste come as several.
 #[must_use]
 pub fn read(text: &str) -> Vec<Ndr> {
-    events::read(text).map_or_else(|| read_as(text, false), |events| events.reports)
+    let Some(Events { mut reports, rest }) = events::read(text) else {
+        return read_as(text, false);
+    };
+    // JSON answers for itself only: what a server says around it is read as well.
+    let mut around = read_as(&rest, false);
+    around.retain(|ndr| says_more(ndr, &reports));
+    reports.append(&mut around);
+    reports
+}
+
+/// Is this a report of its own, beside those that were read: does a server speak in it, and say something else?
+fn says_more(ndr: &Ndr, known: &[Ndr]) -> bool {
+    let known = || known.iter().flat_map(|n| &n.recipients);
+    let same = |a: &Recipient, b: &Recipient| {
+        (a.smtp, a.deciding_code()) == (b.smtp, b.deciding_code())
+            && (same_address(a, b) || a.address.is_none() || b.address.is_none())
+    };
+    let coded = |r: &Recipient| r.smtp.is_some() || r.deciding_code().is_some();
+    (ndr.framed || !ndr.only_quoted)
+        && ndr
+            .recipients
+            .iter()
+            .any(|r| (coded(r) || ndr.machine) && !known().any(|k| same(k, r)))
+}
+
+/// Reads a text as it stands, whatever JSON is in it.
+#[must_use]
+pub fn read_text(text: &str) -> Vec<Ndr> {
+    read_as(text, false)
 }
 
 /// Reads only the words of a report whose fields tell all about its recipients.

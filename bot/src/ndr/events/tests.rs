@@ -107,11 +107,55 @@ fn json_of_any_shape_is_read_within_its_bounds() {
     assert_eq!(reports(&wide).len(), MOST_EVENTS);
     let doubts = reports(&wide).into_iter().next().map(|r| r.doubts.len());
     assert_eq!(doubts, Some(1), "the rest is counted");
-    let texts = (0..5).fold(event.to_string(), |inner, _| {
+    let texts = (0..3).fold(event.to_string(), |inner, _| {
         format!(
             r#"{{"Message":"{}"}}"#,
             inner.replace('\\', r"\\").replace('"', r#"\""#)
         )
     });
     assert_eq!(reports(&texts).len(), 1, "JSON in JSON");
+}
+
+#[test]
+fn json_answers_for_itself_only() {
+    let event = r#"{"event":"bounce","email":"bob@example.org","status":"5.1.1","reason":"550 5.1.1 no such user"}"#;
+    let report = "This is the mail system at host mail.example.com.\n\n\
+                  <ann@example.net>: host mx.example.net[192.0.2.4] said: 552 5.2.2 Mailbox full (in reply to RCPT TO command)\n";
+    let cut = event.strip_suffix("user\"}").expect("it ends so");
+    let addresses = |text: &str| -> Vec<String> {
+        let all = crate::ndr::read(text.as_bytes());
+        let all = all.into_iter().flat_map(|n| n.recipients);
+        all.filter_map(|r| r.address).collect()
+    };
+    for (text, expected) in [
+        (
+            format!("{event}\n\n{report}"),
+            vec!["bob@example.org", "ann@example.net"],
+        ),
+        (
+            format!("{cut}\n\n{report}"),
+            vec!["bob@example.org", "ann@example.net"],
+        ),
+        (
+            format!("{event}\n\nann@example.net failed as well: 552 5.2.2 Mailbox full\n"),
+            vec!["bob@example.org", "ann@example.net"],
+        ),
+        // What only says the same, or nothing of a server, is no second report.
+        (
+            format!(
+                "Is bob@example.org gone?\n\n{event}\n\nIt says 550 5.1.1 no such user.\nThanks, eve@example.com"
+            ),
+            vec!["bob@example.org"],
+        ),
+        // JSON that came back with a report.
+        (format!("{report}\n{event}"), vec!["ann@example.net"]),
+    ] {
+        assert_eq!(addresses(&text), expected, "{text}");
+    }
+    let status = "Reporting-MTA: dns; mx.example.com\n\nFinal-Recipient: rfc822; ann@example.net\nAction: failed\nStatus: 5.2.2\n";
+    let letter = format!(
+        "From: MAILER-DAEMON@mx.example.com\nMIME-Version: 1.0\nContent-Type: multipart/report; boundary=\"b\"\n\n--b\n\n{event}\n--b\n\
+         Content-Type: message/delivery-status\n\n{status}\n--b--\n"
+    );
+    assert_eq!(addresses(&letter), ["ann@example.net"]);
 }
