@@ -8,7 +8,8 @@ use crate::corpus::{Sample, named};
 use crate::support::{PROGRAM, Run, finish, matches_file, no_complaints, run, skip};
 
 /// Answers of each tone and shape: several recipients, several reports, unsure, misleading, delayed, delivered, dangerous, chat.
-const SHOWN: [&str; 14] = [
+const SHOWN: [&str; 15] = [
+    "alias-of-the-reporting-server",
     "code-only",
     "delayed",
     "delivered-and-relayed",

@@ -48,7 +48,9 @@ impl<'k> Judge<'_, 'k> {
         // A forged report may well hold a code; its own words give it away.
         // So do a person's own words above one: mail that was never sent.
         let never_sent = other.entry.meaning.cause == "backscatter";
-        let forged = other.entry.meaning.outranks_replies;
+        // Fields of a delivery status are no forger's: what they return may be a forged report, whose words stand in the report then.
+        let real = has_reply && ndr.form == Form::DeliveryStatus && talks == Kind::NotABounce;
+        let forged = other.entry.meaning.outranks_replies && !real;
         if has_reply && !ndr.only_quoted && !forged {
             return None;
         }

@@ -130,7 +130,7 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
         && let Some(message) = PARSER.parse(&shorter)
     {
         let parts = Parts::of(&message, &shorter);
-        if parts.tell() {
+        if parts.tell() && parts.are_official(&message) {
             let own = parts.read_own(&message);
             if is_report(&own) {
                 return own;
@@ -142,14 +142,16 @@ pub fn read(input: &[u8], depth: usize) -> Vec<Ndr> {
     };
     let mut parts = Parts::of(&message, input);
     let forwarded = std::mem::take(&mut parts.nested);
+    let official = parts.are_official(&message);
     let own = parts.read_own(&message);
-    if is_report(&own) || depth >= DEEPEST {
+    let reports = is_report(&own);
+    if reports && official || depth >= DEEPEST {
         return own;
     }
-    // A report that was forwarded as an attachment.
+    // A report that was forwarded as an attachment: what its sender says or quotes about it is no report, however it sounds.
     for inner in forwarded {
         let found = read(inner, depth + 1);
-        if is_report(&found) {
+        if is_official(&found) || !reports && is_report(&found) {
             return found;
         }
     }
@@ -186,14 +188,20 @@ fn without_mbox_line(input: &[u8]) -> &[u8] {
     input.get(end..).unwrap_or_default()
 }
 
+/// Do fields for machines tell it?
+fn is_official(found: &[Ndr]) -> bool {
+    let mut forms = found.iter().map(|n| n.form);
+    forms.any(|f| matches!(f, Form::DeliveryStatus | Form::Feedback))
+}
+
 fn is_report(found: &[Ndr]) -> bool {
-    found.iter().any(|n| {
-        matches!(n.form, Form::DeliveryStatus | Form::Feedback)
-            || n.form == Form::Report
+    is_official(found)
+        || found.iter().any(|n| {
+            n.form == Form::Report
                 && n.recipients
                     .iter()
                     .any(|r| r.reply.is_some() || r.status.is_some())
-    })
+        })
 }
 
 /// The parts of one message, sorted by what they are for.
@@ -318,6 +326,12 @@ impl<'m> Parts<'m> {
         let mut parts = Self::default();
         collect(message, input, &mut parts);
         parts
+    }
+
+    /// Does a mail system speak, by its fields or its address, and not a person?
+    fn are_official(&self, message: &Message<'_>) -> bool {
+        !(self.status.is_empty() && self.feedback.is_empty())
+            || address_of(message.from()).is_none_or(|from| plain::is_daemon(&from))
     }
 
     /// Is there a part that may tell something, without the message as it stands?

@@ -15,7 +15,7 @@ mod labels;
 mod lines;
 mod naming;
 
-use labels::is_daemon;
+pub(super) use labels::is_daemon;
 
 /// Most addresses that are looked at in one report.
 const MOST_NAMED: usize = 1000;

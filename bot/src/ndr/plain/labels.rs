@@ -188,7 +188,7 @@ pub(super) fn speaks_of_help(lower: &str) -> bool {
         .any(|words| lower.contains(words))
 }
 
-pub(super) fn is_daemon(address: &str) -> bool {
+pub(in crate::ndr) fn is_daemon(address: &str) -> bool {
     let local = address
         .split('@')
         .next()
