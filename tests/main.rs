@@ -18,6 +18,7 @@ mod knowledge;
 mod lab;
 mod lab_answers;
 mod lab_words;
+mod moves;
 mod nameserver;
 mod openspf;
 mod policies;
