@@ -12,20 +12,15 @@ use crate::text::Text;
 /// Most addresses that a group lists.
 const MOST_ADDRESSES: usize = 5;
 
-/// What an entry says in its place of a text of the cause. While the message is still being tried the cause has a text for that, which
-/// counts before an entry that the code alone led to.
+/// What is said in place of a text of the cause: the entry's own, but the cause's text for the wait where there is only waiting to do.
 fn own<'d>(
     verdict: &'d Verdict<'_>,
     waiting: &'d Option<String>,
     entry: fn(&Meaning) -> Option<&String>,
 ) -> Option<&'d String> {
     let own = verdict.entry.and_then(|e| entry(&e.meaning));
-    let waiting = waiting.as_ref().filter(|_| verdict.kind == Kind::Delayed);
-    if matches!(verdict.ground, Ground::Words | Ground::Prose) {
-        own.or(waiting)
-    } else {
-        waiting.or(own)
-    }
+    let waiting = waiting.as_ref().filter(|_| only_waits(verdict));
+    waiting.or(own)
 }
 
 /// Is there nothing to do but wait? Not where the words led to an entry that names who has to act.
@@ -64,11 +59,9 @@ pub fn first_move<'d>(verdict: &'d Verdict<'_>) -> Cow<'d, str> {
     if let Some(special) = special {
         return fill(special, &verdict.names);
     }
-    let own = if only_waits(verdict) {
-        cause.delayed_first_move.as_ref()
-    } else {
-        verdict.entry.and_then(|e| e.meaning.first_move.as_ref())
-    };
+    let own = own(verdict, &cause.delayed_first_move, |m| {
+        m.first_move.as_ref()
+    });
     fill(own.unwrap_or(&cause.first_move), &verdict.names)
 }
 
