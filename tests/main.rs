@@ -3,6 +3,7 @@
 mod check_domain;
 mod cli;
 mod corpus;
+mod discord;
 mod documents;
 mod domain_cases;
 mod domain_screens;

@@ -134,6 +134,21 @@ fn places_do_not_name_one_another() {
 }
 
 #[test]
+fn a_chats_library_is_named_in_its_own_place_only() {
+    let mut seen = 0;
+    let mut complaints = Vec::new();
+    for (name, text) in sources() {
+        let named = !paths(&code_only(&text), "serenity").is_empty();
+        seen += usize::from(named);
+        if named && !name.starts_with("adapters/src/discord/") {
+            complaints.push(format!("{name} names serenity"));
+        }
+    }
+    assert!(seen > 0, "the library is named somewhere");
+    no_complaints(&complaints);
+}
+
+#[test]
 fn the_core_looks_one_way() {
     let mut complaints = BTreeSet::new();
     let mut edges = 0;

@@ -46,15 +46,15 @@ pub enum Task {
         #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
         config: PathBuf,
     },
+    /// Set up a chat platform: try its token, register commands, print the link that invites the bot
+    #[command(subcommand)]
+    Setup(Setup),
     /// Read what people said about answers
     #[command(subcommand)]
     Feedback(Feedback),
     /// Look after the durable store
     #[command(subcommand)]
     Store(KeepStore),
-    /// Set up a chat: what to paste where, and whether tokens have the rights that are needed
-    #[command(subcommand)]
-    Setup(Setup),
     /// Measure speed over a folder of messages, beside the MIME parser alone
     Bench {
         /// A folder of messages
@@ -185,6 +185,12 @@ pub enum Setup {
         /// Where events come over HTTP (default: over a socket)
         #[arg(long, value_name = "URL", conflicts_with = "config")]
         request_url: Option<String>,
+    },
+    /// Try the bot's token, register its commands, print the link that invites it with least rights
+    Discord {
+        /// The config with the token
+        #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+        config: PathBuf,
     },
 }
 

@@ -14,6 +14,8 @@ pub mod progress;
 pub mod store;
 pub mod terminal;
 
+pub mod discord;
+
 pub mod serve;
 pub mod slack;
 pub mod web;

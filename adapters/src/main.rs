@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use adapters::args::{Arguments, Setup, Task};
 use adapters::terminal::is_closed_pipe;
-use adapters::{bench, check_domain, explain, feedback, keep, serve, slack, store, terminal};
+use adapters::{
+    bench, check_domain, discord, explain, feedback, keep, serve, slack, store, terminal,
+};
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
 use clap::Parser;
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         Task::CheckDomain(check) => check_domain::run(&check),
         Task::Knowledge(task) => keep::run(&task),
         Task::Serve { config } => serve::run::run(&config, serve::chats::named),
+        Task::Setup(Setup::Discord { config }) => discord::setup::run(&config),
         Task::Feedback(task) => feedback::run(&task),
         Task::Store(task) => store::run(&task),
         Task::Setup(Setup::Slack {

@@ -182,7 +182,12 @@ mod tests {
 
     #[test]
     fn help_is_had_behind_every_word_and_by_itself() {
-        for text in ["/help", "/bounce help", "/code HELP", " /checkdomain  help "] {
+        for text in [
+            "/help",
+            "/bounce help",
+            "/code HELP",
+            " /checkdomain  help ",
+        ] {
             assert_eq!(read(text), Some(Ok(Ask::Help)), "{text}");
             assert!(is_private(text) && opens(text).is_none(), "{text}");
         }

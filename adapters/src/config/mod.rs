@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use bot::desk::Desk;
 use serde::Deserialize;
 
+pub use check::is_loopback;
 use platform::{Discord, Slack};
 
 /// Largest config that is read, in bytes.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::chat::Chat;
 use crate::config::Config;
+use crate::discord;
 use crate::slack::Slack;
 
 /// The chats that a config names.
@@ -18,7 +19,7 @@ pub fn named(config: &Config) -> Result<Vec<Arc<dyn Chat>>> {
         chats.push(Arc::new(Slack::new(settings, config)?));
     }
     if config.discord.is_some() {
-        bail!("[discord] cannot be served: this program was built without it");
+        chats.push(Arc::new(discord::chat(config)?));
     }
     Ok(chats)
 }

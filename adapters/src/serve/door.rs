@@ -45,7 +45,14 @@ pub struct Since(pub Vec<Cursor>);
 #[must_use = "the event is worked on once `work` is called"]
 pub struct Accepted {
     pub first: First,
-    job: Option<Job>,
+    job: Option<Left>,
+}
+
+/// What is left to do once an event is acknowledged: an answer that overtakes its acknowledgement is lost.
+enum Left {
+    Job(Box<Job>),
+    /// To say that it was asked in a place of no desk.
+    Nowhere(Arc<Server>, Box<Event>),
 }
 
 /// Work to do.
@@ -91,8 +98,11 @@ impl Door {
         let Some((desk, _)) = world.desk_of(&event.place.channel) else {
             // Who asks directly in a place of no desk is told so; nothing is kept of it.
             if event.handle().is_some() {
-                tokio::spawn(work::nowhere(Arc::clone(&self.server), event));
-                return nothing(First::Later { private: true });
+                let nowhere = Left::Nowhere(Arc::clone(&self.server), Box::new(event));
+                return Ok(Accepted {
+                    first: First::Later { private: true },
+                    job: Some(nowhere),
+                });
             }
             return nothing(first);
         };
@@ -129,7 +139,7 @@ impl Door {
         let job = self.job(id, event, false, waiting);
         Ok(Accepted {
             first,
-            job: Some(job),
+            job: Some(Left::Job(Box::new(job))),
         })
     }
 
@@ -287,6 +297,17 @@ impl Drop for Accepted {
     fn drop(&mut self) {
         if let Some(job) = self.job.take() {
             job.start();
+        }
+    }
+}
+
+impl Left {
+    fn start(self) {
+        match self {
+            Self::Job(job) => job.start(),
+            Self::Nowhere(server, event) => {
+                tokio::spawn(work::nowhere(server, *event));
+            }
         }
     }
 }

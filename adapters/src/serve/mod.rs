@@ -16,7 +16,7 @@ mod work;
 
 mod send;
 
-mod logs;
+pub mod logs;
 mod reload;
 pub mod run;
 mod server;

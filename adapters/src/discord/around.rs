@@ -1,0 +1,99 @@
+//! What has to be known beside a message: where it stands, and whether its author belongs to a desk's server. Asked for where it is not
+//! known, and never for long.
+
+use std::time::Duration;
+
+use serenity::http::Route;
+use serenity::model::channel::Message;
+use serenity::model::id::{ChannelId, UserId};
+use tokio::time::timeout;
+
+use super::event::Seen;
+use super::trouble::Trouble;
+use super::{Discord, known, number};
+use crate::serve::chat::Failure;
+
+/// What is asked before an event is written down must not take long.
+const PATIENCE: Duration = Duration::from_millis(1_200);
+
+/// Most of what programs write ends here; nothing is asked about it.
+#[must_use]
+pub fn is_program(message: &Message) -> bool {
+    message.author.bot || message.author.system || message.webhook_id.is_some()
+}
+
+/// What has to be known beside a message.
+pub async fn around(discord: &Discord, message: &Message) -> (String, Seen) {
+    let space = message.guild_id.map(|guild| guild.to_string());
+    let space = space.unwrap_or_default();
+    let channel = channel(discord, message.channel_id, !space.is_empty()).await;
+    if channel.parent.is_some() {
+        let (id, within) = (message.id.to_string(), message.channel_id.to_string());
+        discord.known.stands(&id, &within);
+    }
+    let seen = Seen {
+        me: discord.known.me().user,
+        member: !space.is_empty() || is_member(discord, message.author.id).await,
+        on_server: !space.is_empty(),
+        channel,
+    };
+    (space, seen)
+}
+
+/// What a channel is; asked for where it is not known.
+pub async fn channel(discord: &Discord, channel: ChannelId, on_server: bool) -> known::Channel {
+    let id = channel.to_string();
+    if let Some(known) = discord.known.channel(&id) {
+        return known;
+    }
+    if !on_server {
+        return known::Channel {
+            direct: true,
+            ..known::Channel::default()
+        };
+    }
+    let route = Route::Channel {
+        channel_id: channel,
+    };
+    if let Ok(Ok(said)) = timeout(PATIENCE, discord.rest.get(route)).await {
+        discord.known.read(&said);
+    }
+    // Most channels are such; a thread that is taken for one belongs to no desk.
+    discord.known.channel(&id).unwrap_or(known::Channel {
+        threads: true,
+        ..known::Channel::default()
+    })
+}
+
+/// Does somebody belong to a server of a desk?
+pub async fn is_member(discord: &Discord, who: UserId) -> bool {
+    let name = who.to_string();
+    if let Some(yes) = discord.known.member(&name) {
+        return yes;
+    }
+    // Discord waits three seconds for an acknowledgement, whatever has to be asked before.
+    match timeout(PATIENCE, is_at_home(discord, who)).await {
+        Ok(Some(yes)) => {
+            discord.known.is_member(&name, yes);
+            yes
+        }
+        Ok(None) | Err(_) => false,
+    }
+}
+
+/// `None`: it cannot be said now.
+async fn is_at_home(discord: &Discord, who: UserId) -> Option<bool> {
+    for home in &discord.homes {
+        let Ok(home) = number(home) else { continue };
+        let route = Route::GuildMember {
+            guild_id: home.into(),
+            user_id: who,
+        };
+        match discord.rest.get(route).await {
+            Ok(_) => return Some(true),
+            Err(Trouble::Failed(Failure::Refused(_) | Failure::Gone) | Trouble::NoChannel) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(false)
+}

@@ -1,0 +1,319 @@
+//! What comes in: each channel's messages in their order to the door; commands, presses and forms acknowledged once they are written
+//! down.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::Value;
+use serenity::all::{Interaction, Message};
+use serenity::http::Route;
+use serenity::model::event::{Event, MessageUpdateEvent};
+use serenity::model::id::{ChannelId, GuildId};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tracing::warn;
+
+use super::around::{around, channel, is_program};
+use super::event::{self, Seen};
+use super::gateway::{self, Heard, Listening};
+use super::known::Me;
+use super::{Discord, answer, salvage};
+use crate::serve::chat::{Failure, Incoming, Stop};
+use crate::serve::door::Door;
+use crate::serve::logs;
+
+/// So many messages are taken in at a time; those of one channel one after another, so that it is known how far it was read.
+const LINES: usize = 16;
+/// So many commands, presses and forms at a time. Discord waits three seconds for each.
+const ASKED: usize = 16;
+/// So many wait in each line.
+const WAITING: usize = 64;
+/// Something that is taken in.
+enum Came {
+    Wrote(Box<Message>),
+    Edited(Box<Message>),
+    /// Only a part of what was edited came; the whole has to be asked for.
+    EditedPartly(Box<Message>),
+    Deleted(ChannelId, Option<GuildId>, Vec<u64>),
+    Asked(Box<Interaction>),
+}
+
+/// Listens until the program stops.
+pub async fn listen(discord: Arc<Discord>, door: Door, stop: Stop) -> Result<(), Failure> {
+    let mut workers = JoinSet::new();
+    let mut lines = |count: usize| -> Vec<mpsc::Sender<Came>> {
+        let line = || {
+            let (line, mut waiting) = mpsc::channel(WAITING);
+            let (discord, door) = (Arc::clone(&discord), door.clone());
+            workers.spawn(async move {
+                while let Some(came) = waiting.recv().await {
+                    take(&discord, &door, came).await;
+                }
+            });
+            line
+        };
+        std::iter::repeat_with(line).take(count).collect()
+    };
+    let (written, asked) = (lines(LINES), lines(ASKED));
+    let (line, listening) = gateway::line();
+    let ear = Ear {
+        discord: Arc::clone(&discord),
+        door,
+        written,
+        asked,
+        unread: 0,
+    };
+    // It ends when nobody holds the other end of its line any more.
+    let hearing = tokio::spawn(ear.hear(listening));
+    let ended = gateway::run(&discord.rest, &discord.at, line, stop).await;
+    // What was received is taken in before the program goes.
+    let _heard = hearing.await;
+    while workers.join_next().await.is_some() {}
+    ended
+}
+
+struct Ear {
+    discord: Arc<Discord>,
+    door: Door,
+    written: Vec<mpsc::Sender<Came>>,
+    asked: Vec<mpsc::Sender<Came>>,
+    /// What the gateway said and serenity could not read at all, as far as it was noted.
+    unread: u64,
+}
+
+impl Ear {
+    async fn hear(mut self, mut listening: Listening) {
+        while let Some(heard) = listening.heard.recv().await {
+            let dropped = listening.dropped.swap(0, Ordering::AcqRel);
+            let unread = logs::unread();
+            if dropped > 0 || unread != self.unread {
+                let unread = unread - std::mem::replace(&mut self.unread, unread);
+                warn!(
+                    dropped,
+                    unread, "events of Discord's are lost; the channels are read again"
+                );
+                self.read_again().await;
+            }
+            match heard {
+                Heard::Event(event) => self.event(*event).await,
+                Heard::Down => self.door.disconnected(event::NAME),
+            }
+        }
+    }
+
+    /// Reads what stands in the channels after what was taken in. Everything that comes later waits until it is noted how far that is.
+    async fn read_again(&self) {
+        let since = self.door.connecting(event::NAME).await;
+        self.door.connected(event::NAME, since);
+    }
+
+    async fn event(&mut self, event: Event) {
+        let known = &self.discord.known;
+        match event {
+            Event::Ready(event) => {
+                known.is(Me {
+                    user: event.ready.user.id.to_string(),
+                    application: event.ready.application.id.to_string(),
+                });
+                for server in &event.ready.guilds {
+                    known.is_on(&server.id.to_string(), true);
+                }
+                self.read_again().await;
+            }
+            Event::Resumed(_) => self.read_again().await,
+            Event::GuildCreate(event) => {
+                known.is_on(&event.guild.id.to_string(), true);
+                event.guild.channels.values().for_each(|c| known.see(c));
+                event.guild.threads.iter().for_each(|c| known.see(c));
+            }
+            Event::GuildDelete(event) if !event.guild.unavailable => {
+                known.is_on(&event.guild.id.to_string(), false);
+            }
+            Event::ChannelCreate(event) => known.see(&event.channel),
+            Event::ChannelUpdate(event) => known.see(&event.channel),
+            Event::ChannelDelete(event) => known.forget(&event.channel.id.to_string()),
+            Event::ThreadCreate(event) => known.see(&event.thread),
+            Event::ThreadUpdate(event) => known.see(&event.thread),
+            Event::ThreadDelete(event) => known.forget(&event.thread.id.to_string()),
+            Event::ThreadListSync(event) => event.threads.iter().for_each(|c| known.see(c)),
+            Event::MessageCreate(event) => self.wrote(event.message).await,
+            Event::MessageUpdate(event) => self.edited(event).await,
+            Event::MessageDelete(event) => {
+                let ids = vec![event.message_id.get()];
+                let gone = Came::Deleted(event.channel_id, event.guild_id, ids);
+                self.hand_on(event.channel_id, gone).await;
+            }
+            Event::MessageDeleteBulk(event) => {
+                let ids = event.ids.iter().map(|id| id.get()).collect();
+                let gone = Came::Deleted(event.channel_id, event.guild_id, ids);
+                self.hand_on(event.channel_id, gone).await;
+            }
+            Event::InteractionCreate(event) => self.ask(event.interaction).await,
+            // What serenity's types do not take comes as it was.
+            Event::Unknown(event) => self.salvage(&event.kind, event.value).await,
+            _ => {}
+        }
+    }
+
+    async fn salvage(&mut self, kind: &str, value: Value) {
+        let known = &self.discord.known;
+        let read = match kind {
+            "READY" => {
+                let id = |at: &str| value.pointer(at).and_then(Value::as_str);
+                let (user, application) = (id("/user/id"), id("/application/id"));
+                known.is(Me {
+                    user: user.unwrap_or_default().into(),
+                    application: application.unwrap_or_default().into(),
+                });
+                self.read_again().await;
+                user.is_some()
+            }
+            "GUILD_CREATE" | "THREAD_LIST_SYNC" => {
+                if let Some(server) = value.get("id").and_then(Value::as_str) {
+                    known.is_on(server, true);
+                }
+                for list in ["channels", "threads"] {
+                    let list = value.get(list).and_then(Value::as_array);
+                    list.into_iter().flatten().for_each(|c| known.read(c));
+                }
+                true
+            }
+            "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE" => {
+                known.read(&value);
+                true
+            }
+            "MESSAGE_CREATE" => match salvage::message(value) {
+                Some(message) => {
+                    self.wrote(message).await;
+                    true
+                }
+                None => false,
+            },
+            "MESSAGE_UPDATE" => match salvage::message(value) {
+                Some(message) if message.edited_timestamp.is_some() => {
+                    let channel = message.channel_id;
+                    self.hand_on(channel, Came::Edited(Box::new(message))).await;
+                    true
+                }
+                Some(_) => true,
+                None => false,
+            },
+            "INTERACTION_CREATE" => match salvage::interaction(value) {
+                Some(interaction) => {
+                    self.ask(interaction).await;
+                    true
+                }
+                None => false,
+            },
+            "MESSAGE_DELETE" | "MESSAGE_DELETE_BULK" => false,
+            // Kinds that nothing is done with.
+            _ => true,
+        };
+        if !read {
+            warn!(kind, "an event of Discord's cannot be read");
+        }
+    }
+
+    async fn wrote(&self, message: Message) {
+        if !is_program(&message) {
+            let channel = message.channel_id;
+            self.hand_on(channel, Came::Wrote(Box::new(message))).await;
+        }
+    }
+
+    async fn edited(&self, event: MessageUpdateEvent) {
+        // A preview that Discord adds is no change.
+        if event.edited_timestamp.is_none() {
+            return;
+        }
+        let whole = event.author.is_some() && event.content.is_some();
+        let mut message = Message::default();
+        event.apply_to_message(&mut message);
+        let channel = message.channel_id;
+        let message = Box::new(message);
+        let came = if whole {
+            Came::Edited(message)
+        } else {
+            Came::EditedPartly(message)
+        };
+        self.hand_on(channel, came).await;
+    }
+
+    /// What happens in a channel and its threads keeps its order.
+    async fn hand_on(&self, channel: ChannelId, came: Came) {
+        let channel = channel.to_string();
+        let known = self.discord.known.channel(&channel);
+        let whole = known.and_then(|known| known.parent).unwrap_or(channel);
+        send(&self.written, &whole, came).await;
+    }
+
+    async fn ask(&self, interaction: Interaction) {
+        if let Some(id) = super::asking::asked(&interaction).map(|asked| asked.id) {
+            send(
+                &self.asked,
+                &id.to_string(),
+                Came::Asked(Box::new(interaction)),
+            )
+            .await;
+        }
+    }
+}
+
+async fn send(lines: &[mpsc::Sender<Came>], key: &str, came: Came) {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let chosen = usize::try_from(hasher.finish() % (lines.len().max(1) as u64));
+    if let Some(line) = chosen.ok().and_then(|at| lines.get(at)) {
+        // Its other end lives as long as this one.
+        let _sent = line.send(came).await;
+    }
+}
+
+async fn take(discord: &Discord, door: &Door, came: Came) {
+    match came {
+        Came::Wrote(message) => {
+            let (space, seen) = around(discord, &message).await;
+            receive(door, event::wrote(&message, &space, &seen)).await;
+        }
+        Came::Edited(message) => edited(discord, door, &message).await,
+        Came::EditedPartly(part) => {
+            let asked = discord.rest.get(Route::ChannelMessage {
+                channel_id: part.channel_id,
+                message_id: part.id,
+            });
+            if let Some(mut whole) = asked.await.ok().and_then(salvage::message) {
+                whole.guild_id = part.guild_id;
+                edited(discord, door, &whole).await;
+            }
+        }
+        Came::Deleted(within, guild, ids) => {
+            let space = guild.map(|guild| guild.to_string()).unwrap_or_default();
+            let seen = Seen {
+                channel: channel(discord, within, guild.is_some()).await,
+                ..Seen::default()
+            };
+            for id in ids {
+                let gone = event::deleted(&id.to_string(), &within.to_string(), &space, &seen);
+                receive(door, Some(gone)).await;
+            }
+        }
+        Came::Asked(interaction) => answer::interact(discord, door, &interaction).await,
+    }
+}
+
+async fn edited(discord: &Discord, door: &Door, message: &Message) {
+    if !is_program(message) {
+        let (space, seen) = around(discord, message).await;
+        receive(door, event::edited(message, &space, &seen)).await;
+    }
+}
+
+async fn receive(door: &Door, incoming: Option<Incoming>) {
+    let Some(incoming) = incoming else { return };
+    match door.receive(incoming).await {
+        Ok(accepted) => accepted.work(),
+        // It is read again after the next connection.
+        Err(trouble) => warn!(why = %trouble, "a message could not be taken in"),
+    }
+}

@@ -1,0 +1,160 @@
+//! What is known of the servers: which channel is a thread of which, who we are, who belongs to a desk's server. Never needed to be right
+//! after a restart: what is not known is asked for.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use serenity::model::channel::{ChannelType, GuildChannel};
+
+/// Channels that are remembered.
+const MOST_CHANNELS: usize = 100_000;
+/// Messages whose thread is remembered.
+const MOST_MESSAGES: usize = 20_000;
+/// How long it is believed who belongs to a server.
+const MEMBERS_KEPT: Duration = Duration::from_secs(60);
+const MOST_MEMBERS: usize = 10_000;
+
+/// What a channel is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Channel {
+    /// Of a thread: the channel that it belongs to.
+    pub parent: Option<String>,
+    /// Can threads be opened at its messages?
+    pub threads: bool,
+    /// Written to us directly.
+    pub direct: bool,
+}
+
+/// Who we are, once that was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Me {
+    pub user: String,
+    pub application: String,
+}
+
+#[derive(Debug, Default)]
+pub struct Known {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    me: Me,
+    channels: HashMap<String, Channel>,
+    servers: HashSet<String>,
+    /// The channel or thread in which a message stands, where that is not the channel it is named by.
+    messages: HashMap<String, String>,
+    members: HashMap<String, (Instant, bool)>,
+}
+
+fn channel(kind: ChannelType, parent: Option<String>) -> Channel {
+    let thread = matches!(
+        kind,
+        ChannelType::NewsThread | ChannelType::PublicThread | ChannelType::PrivateThread
+    );
+    Channel {
+        parent: parent.filter(|_| thread),
+        // Forums (16: those for media) hold nothing but threads.
+        threads: matches!(
+            kind,
+            ChannelType::Text | ChannelType::News | ChannelType::Forum | ChannelType::Unknown(16)
+        ),
+        direct: matches!(kind, ChannelType::Private | ChannelType::GroupDm),
+    }
+}
+
+impl Known {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn me(&self) -> Me {
+        self.state().me.clone()
+    }
+
+    pub fn is(&self, me: Me) {
+        self.state().me = me;
+    }
+
+    pub fn see(&self, of: &GuildChannel) {
+        self.saw(
+            &of.id.to_string(),
+            of.kind,
+            of.parent_id.map(|id| id.to_string()),
+        );
+    }
+
+    /// A channel as the API describes it.
+    pub fn read(&self, of: &Value) {
+        let text = |key: &str| of.get(key).and_then(Value::as_str);
+        let kind = of.get("type").and_then(Value::as_u64);
+        let kind = kind.and_then(|kind| u8::try_from(kind).ok());
+        if let (Some(id), Some(kind)) = (text("id"), kind) {
+            self.saw(id, kind.into(), text("parent_id").map(Into::into));
+        }
+    }
+
+    pub fn saw(&self, id: &str, kind: ChannelType, parent: Option<String>) {
+        let mut state = self.state();
+        if state.channels.len() >= MOST_CHANNELS {
+            state.channels.clear();
+        }
+        state.channels.insert(id.into(), channel(kind, parent));
+    }
+
+    /// A channel that could not be asked for is taken for one without threads, for now.
+    pub fn channel(&self, id: &str) -> Option<Channel> {
+        self.state().channels.get(id).cloned()
+    }
+
+    /// A thread that we opened, or learned of.
+    pub fn thread(&self, id: &str, parent: &str) {
+        self.saw(id, ChannelType::PublicThread, Some(parent.into()));
+    }
+
+    pub fn forget(&self, id: &str) {
+        self.state().channels.remove(id);
+    }
+
+    /// A server that we are in, or are not any more.
+    pub fn is_on(&self, server: &str, yes: bool) {
+        let mut state = self.state();
+        if yes {
+            state.servers.insert(server.into());
+        } else {
+            state.servers.remove(server);
+        }
+    }
+
+    pub fn on(&self, server: &str) -> bool {
+        self.state().servers.contains(server)
+    }
+
+    pub fn stands(&self, message: &str, within: &str) {
+        let mut state = self.state();
+        if state.messages.len() >= MOST_MESSAGES {
+            state.messages.clear();
+        }
+        state.messages.insert(message.into(), within.into());
+    }
+
+    pub fn within(&self, message: &str) -> Option<String> {
+        self.state().messages.get(message).cloned()
+    }
+
+    pub fn member(&self, person: &str) -> Option<bool> {
+        let state = self.state();
+        let (at, yes) = state.members.get(person)?;
+        (at.elapsed() < MEMBERS_KEPT).then_some(*yes)
+    }
+
+    pub fn is_member(&self, person: &str, yes: bool) {
+        let mut state = self.state();
+        if state.members.len() >= MOST_MEMBERS {
+            state.members.clear();
+        }
+        state.members.insert(person.into(), (Instant::now(), yes));
+    }
+}

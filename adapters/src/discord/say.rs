@@ -1,0 +1,306 @@
+//! What goes out: answers in the thread of their paste, each once; edits, deletions, direct answers, signs of work.
+
+use bot::event::{Handle, Person};
+use bot::place::{MessageRef, Place};
+use bot::reply::Reply;
+use bot::store::outbox::{File, PostKey};
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+use serenity::all::{AutoArchiveDuration, CreateAttachment, CreateMessage, CreateThread, Nonce};
+use serenity::http::{LightMethod, Route};
+use serenity::model::id::ChannelId;
+
+use super::asking::Way;
+use super::render::{self, thread_name};
+use super::trouble::{Asked, Trouble};
+use super::{Discord, number};
+use crate::serve::chat::{Failure, Sending};
+
+/// So many messages of a thread are looked through for one of ours: the latest.
+const LOOKED_AT: usize = 100;
+/// Shown at a message that is worked on: 👀.
+const EYES: &str = "%F0%9F%91%80";
+
+/// The name by which a message is found again: in its nonce, and small in its footer.
+fn mark(key: &PostKey, place: &Place) -> String {
+    let thread = place.thread.as_deref().unwrap_or_default();
+    let whole = format!("{}\0{}\0{thread}", key.0, place.channel.id);
+    let sum = digest(&SHA256, whole.as_bytes());
+    let bytes = sum.as_ref().iter().take(10);
+    bytes.map(|b| format!("{b:02x}")).collect()
+}
+
+/// What stands in a footer.
+fn short(mark: &str) -> &str {
+    mark.get(..10).unwrap_or(mark)
+}
+
+/// The channel or thread that messages of a place stand in.
+fn within(place: &Place) -> Result<ChannelId, Failure> {
+    let id = place.thread.as_deref().unwrap_or(&place.channel.id);
+    Ok(number(id)?.into())
+}
+
+pub async fn send(discord: &Discord, sending: Sending<'_>) -> Result<String, Failure> {
+    let Sending {
+        key,
+        place,
+        reply,
+        files,
+    } = sending;
+    let within = within(place)?;
+    if let Some(thread) = &place.thread
+        && discord.known.channel(thread).is_none()
+    {
+        open(discord, &place.channel.id, thread, reply).await?;
+    }
+    let mark = mark(key, place);
+    let message = render::message(reply, Some(short(&mark)))
+        .nonce(Nonce::String(mark.clone()))
+        .enforce_nonce(true);
+    match post(discord, within, message, files).await {
+        Ok(Some(message)) => {
+            discord.known.stands(&message, &within.to_string());
+            Ok(message)
+        }
+        Ok(None) => Err(Failure::Unsure("it said nothing about the message".into())),
+        Err(trouble) => {
+            // It may have been there, and be gone.
+            if let (Trouble::NoChannel, Some(thread)) = (&trouble, &place.thread) {
+                discord.known.forget(thread);
+            }
+            Err(trouble.into())
+        }
+    }
+}
+
+async fn post(
+    discord: &Discord,
+    within: ChannelId,
+    message: CreateMessage,
+    files: &[File],
+) -> Result<Option<String>, Trouble> {
+    let route = Route::ChannelMessages { channel_id: within };
+    if files.is_empty() {
+        let said = discord
+            .rest
+            .tell(LightMethod::Post, route, &message)
+            .await?;
+        let id = said.get("id").and_then(Value::as_str);
+        return Ok(id.map(Into::into));
+    }
+    // Only serenity's own way numbers the parts of a message with files.
+    let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let files = files.iter().map(|file| {
+        let name: String = file.name.chars().filter(fits).take(100).collect();
+        CreateAttachment::bytes(file.bytes.clone(), name)
+    });
+    let message = message.add_files(files);
+    let once = Asked {
+        repeats: false,
+        by_interaction: false,
+    };
+    let sending = within.send_message(discord.rest.http(), message);
+    let sent = discord.rest.within(route, once, sending).await?;
+    Ok(Some(sent.id.to_string()))
+}
+
+/// Opens the thread at a message, where it is not there yet.
+async fn open(
+    discord: &Discord,
+    channel: &str,
+    message: &str,
+    reply: &Reply,
+) -> Result<(), Failure> {
+    let body =
+        CreateThread::new(thread_name(reply)).auto_archive_duration(AutoArchiveDuration::OneDay);
+    let route = Route::ChannelMessageThreads {
+        channel_id: number(channel)?.into(),
+        message_id: number(message)?.into(),
+    };
+    match discord.rest.tell(LightMethod::Post, route, &body).await {
+        Ok(_) | Err(Trouble::ThreadExists) => {
+            discord.known.thread(message, channel);
+            Ok(())
+        }
+        // Opening it once more does no harm: then it is there.
+        Err(Trouble::Failed(Failure::Unsure(why))) => Err(Failure::Down(why)),
+        // A post of a forum hangs on no message of its channel: its thread is simply there.
+        Err(Trouble::NoChannel | Trouble::Failed(Failure::Gone)) => {
+            let there = Route::Channel {
+                channel_id: number(message)?.into(),
+            };
+            discord.known.read(&discord.rest.get(there).await?);
+            Ok(())
+        }
+        Err(trouble) => Err(trouble.into()),
+    }
+}
+
+pub async fn edit(
+    discord: &Discord,
+    place: &Place,
+    message: &str,
+    reply: &Reply,
+) -> Result<(), Failure> {
+    let body = serde_json::to_vec(&render::edit(reply))
+        .map_err(|_| Failure::Refused("it cannot be written down".into()))?;
+    change(discord, place, message, LightMethod::Patch, Some(body)).await
+}
+
+pub async fn delete(discord: &Discord, place: &Place, message: &str) -> Result<(), Failure> {
+    change(discord, place, message, LightMethod::Delete, None).await
+}
+
+/// Changes a message of ours. A thread that closed itself is opened for that; one that somebody locked stays as it is.
+async fn change(
+    discord: &Discord,
+    place: &Place,
+    message: &str,
+    method: LightMethod,
+    body: Option<Vec<u8>>,
+) -> Result<(), Failure> {
+    let within = within(place)?;
+    let route = Route::ChannelMessage {
+        channel_id: within,
+        message_id: number(message)?.into(),
+    };
+    let asking = || discord.rest.ask(method, route, body.clone(), None);
+    let changed = match asking().await {
+        Err(Trouble::Archived) => {
+            let thread = Route::Channel { channel_id: within };
+            let open = json!({ "archived": false });
+            discord.rest.tell(LightMethod::Patch, thread, &open).await?;
+            asking().await
+        }
+        changed => changed,
+    };
+    changed.map(drop).map_err(Failure::from)
+}
+
+/// Looks for a message of ours: by its nonce, where Discord still says it, else by what stands in its footer.
+pub async fn find(
+    discord: &Discord,
+    place: &Place,
+    key: &PostKey,
+) -> Result<Option<String>, Failure> {
+    let (within, mark) = (within(place)?, mark(key, place));
+    let route = Route::ChannelMessages { channel_id: within };
+    let params = vec![("limit", LOOKED_AT.to_string())];
+    let asked = discord
+        .rest
+        .ask(LightMethod::Get, route, None, Some(params));
+    let said = match asked.await {
+        Ok(said) => said,
+        // The thread was never opened.
+        Err(Trouble::NoChannel) => return Ok(None),
+        Err(trouble) => return Err(trouble.into()),
+    };
+    let me = discord.known.me().user;
+    let text = |message: &Value, at: &str| {
+        let text = message.pointer(at).and_then(Value::as_str);
+        text.unwrap_or_default().to_string()
+    };
+    let ours = |message: &&Value| {
+        if me.is_empty() {
+            message.pointer("/author/bot") == Some(&Value::Bool(true))
+        } else {
+            text(message, "/author/id") == me
+        }
+    };
+    let messages = said.as_array().map(Vec::as_slice).unwrap_or_default();
+    let found = messages.iter().filter(ours).find(|message| {
+        text(message, "/nonce") == mark
+            || text(message, "/embeds/0/footer/text").ends_with(short(&mark))
+    });
+    Ok(found.map(|message| text(message, "/id")))
+}
+
+/// Answers directly. An answer that was acknowledged on a button's message replaces that message; what only the asker may see comes
+/// as a message of its own then.
+pub async fn respond(
+    discord: &Discord,
+    to: &Handle,
+    reply: &Reply,
+    _again: bool,
+) -> Result<(), Failure> {
+    let Some(way) = Way::read(to) else {
+        return Err(Failure::Stale);
+    };
+    let (application, token) = (number(&way.application)?.into(), token(&way.token)?);
+    let answered = if way.on_message && reply.private {
+        let route = Route::WebhookFollowupMessages {
+            application_id: application,
+            token,
+        };
+        let body = render::followup(reply);
+        discord.rest.tell(LightMethod::Post, route, &body).await
+    } else {
+        let route = Route::WebhookOriginalInteractionResponse {
+            application_id: application,
+            token,
+        };
+        let body = render::response(reply);
+        discord.rest.tell(LightMethod::Patch, route, &body).await
+    };
+    match answered {
+        Ok(_) => Ok(()),
+        // It was acknowledged too late, or its time is over.
+        Err(Trouble::NoChannel | Trouble::Failed(Failure::Gone)) => Err(Failure::Stale),
+        Err(trouble) => Err(trouble.into()),
+    }
+}
+
+/// A token as it may stand in an address.
+pub fn token(text: &str) -> Result<&str, Failure> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'=');
+    if (1..=1_000).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with('.') {
+        Ok(text)
+    } else {
+        Err(Failure::Stale)
+    }
+}
+
+pub async fn working(discord: &Discord, on: &MessageRef, yes: bool) -> Result<(), Failure> {
+    let stands = discord.known.within(&on.id);
+    let route = Route::ChannelMessageReactionMe {
+        channel_id: number(stands.as_deref().unwrap_or(&on.channel.id))?.into(),
+        message_id: number(&on.id)?.into(),
+        reaction: EYES,
+    };
+    let method = if yes {
+        LightMethod::Put
+    } else {
+        LightMethod::Delete
+    };
+    let shown = discord.rest.ask(method, route, None, None).await;
+    shown.map(drop).map_err(Failure::from)
+}
+
+/// Which of these roles a person has on the desks' servers.
+pub async fn roles(
+    discord: &Discord,
+    person: &Person,
+    among: &[&str],
+) -> Result<Vec<String>, Failure> {
+    let who = number(&person.id)?;
+    let mut roles = Vec::new();
+    for home in &discord.homes {
+        let route = Route::GuildMember {
+            guild_id: number(home)?.into(),
+            user_id: who.into(),
+        };
+        match discord.rest.get(route).await {
+            Ok(said) => {
+                let list = said.get("roles").and_then(Value::as_array);
+                let list = list.into_iter().flatten().filter_map(Value::as_str);
+                roles.extend(list.map(ToString::to_string));
+            }
+            // Not a member there, or the server is not ours to ask.
+            Err(Trouble::Failed(Failure::Refused(_) | Failure::Gone) | Trouble::NoChannel) => {}
+            Err(trouble) => return Err(trouble.into()),
+        }
+    }
+    roles.retain(|role| among.contains(&role.as_str()));
+    Ok(roles)
+}
