@@ -227,10 +227,10 @@ impl Reader<'_> {
                 '\n' | '\r' => {
                     // Sendmail cuts long lines with `!`; others wrap at a blank.
                     let cut = text.pop_if_ends('!');
-                    let mut lines = usize::from(c == '\n');
+                    let mut lines = usize::from(self.ended_line(c));
                     while let Some(c) = self.peek().filter(|c| is_filling(*c)) {
-                        lines += usize::from(c == '\n');
                         self.next();
+                        lines += usize::from(self.ended_line(c));
                     }
                     if lines > 1 {
                         // No program wraps with an empty line: the text was cut off here.
@@ -246,6 +246,11 @@ impl Reader<'_> {
             }
         }
         text
+    }
+
+    /// Did the character before this place end a line? Of CR and LF together the second does.
+    fn ended_line(&mut self, c: char) -> bool {
+        c == '\n' || c == '\r' && self.peek() != Some('\n')
     }
 
     /// Does this mark end a text that `opening` opened? A curly one or an apostrophe may stand inside as well: the end of a text is
