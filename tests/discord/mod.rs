@@ -12,6 +12,7 @@ mod limits;
 mod looks;
 mod losses;
 mod odd;
+mod peer;
 mod schema;
 mod setting_up;
 

@@ -46,6 +46,8 @@ struct State {
     servers: HashSet<String>,
     /// The channel or thread in which a message stands, where that is not the channel it is named by.
     messages: HashMap<String, String>,
+    /// Threads whose id is another than that of the message they were opened at. On Discord itself there are none.
+    threads: HashMap<String, String>,
     members: HashMap<String, (Instant, bool)>,
 }
 
@@ -112,6 +114,21 @@ impl Known {
     /// A thread that we opened, or learned of.
     pub fn thread(&self, id: &str, parent: &str) {
         self.saw(id, ChannelType::PublicThread, Some(parent.into()));
+    }
+
+    /// The thread at a message has another id than the message.
+    pub fn opened(&self, message: &str, thread: &str) {
+        let mut state = self.state();
+        if state.threads.len() >= MOST_MESSAGES {
+            state.threads.clear();
+        }
+        state.threads.insert(message.into(), thread.into());
+    }
+
+    /// The id of the thread that was opened at a message.
+    pub fn thread_at(&self, message: &str) -> String {
+        let known = self.state().threads.get(message).cloned();
+        known.unwrap_or_else(|| message.into())
     }
 
     pub fn forget(&self, id: &str) {

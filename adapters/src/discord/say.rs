@@ -36,9 +36,12 @@ fn short(mark: &str) -> &str {
 }
 
 /// The channel or thread that messages of a place stand in.
-fn within(place: &Place) -> Result<ChannelId, Failure> {
-    let id = place.thread.as_deref().unwrap_or(&place.channel.id);
-    Ok(number(id)?.into())
+fn within(discord: &Discord, place: &Place) -> Result<ChannelId, Failure> {
+    let id = match &place.thread {
+        Some(thread) => discord.known.thread_at(thread),
+        None => place.channel.id.clone(),
+    };
+    Ok(number(&id)?.into())
 }
 
 pub async fn send(discord: &Discord, sending: Sending<'_>) -> Result<String, Failure> {
@@ -48,12 +51,12 @@ pub async fn send(discord: &Discord, sending: Sending<'_>) -> Result<String, Fai
         reply,
         files,
     } = sending;
-    let within = within(place)?;
     if let Some(thread) = &place.thread
         && discord.known.channel(thread).is_none()
     {
         open(discord, &place.channel.id, thread, reply).await?;
     }
+    let within = within(discord, place)?;
     let mark = mark(key, place);
     let message = render::message(reply, Some(short(&mark)))
         .nonce(Nonce::String(mark.clone()))
@@ -119,7 +122,15 @@ async fn open(
         message_id: number(message)?.into(),
     };
     match discord.rest.tell(LightMethod::Post, route, &body).await {
-        Ok(_) | Err(Trouble::ThreadExists) => {
+        Ok(opened) => {
+            let id = opened.get("id").and_then(Value::as_str);
+            if let Some(id) = id.filter(|id| *id != message) {
+                discord.known.opened(message, id);
+            }
+            discord.known.thread(message, channel);
+            Ok(())
+        }
+        Err(Trouble::ThreadExists) => {
             discord.known.thread(message, channel);
             Ok(())
         }
@@ -160,7 +171,7 @@ async fn change(
     method: LightMethod,
     body: Option<Vec<u8>>,
 ) -> Result<(), Failure> {
-    let within = within(place)?;
+    let within = within(discord, place)?;
     let route = Route::ChannelMessage {
         channel_id: within,
         message_id: number(message)?.into(),
@@ -184,7 +195,7 @@ pub async fn find(
     place: &Place,
     key: &PostKey,
 ) -> Result<Option<String>, Failure> {
-    let (within, mark) = (within(place)?, mark(key, place));
+    let (within, mark) = (within(discord, place)?, mark(key, place));
     let route = Route::ChannelMessages { channel_id: within };
     let params = vec![("limit", LOOKED_AT.to_string())];
     let asked = discord
