@@ -38,9 +38,9 @@ bench FOLDER=raw:
 bench-dns:
     cargo bench --bench domains
 
-# Answers to real bounces over Slack: time to the acknowledgement and to the post, memory after 10,000
-bench-slack:
-    cargo bench --bench slack
+# Answers to bounces over Slack and Discord: time to the acknowledgement and to the post, memory after 10,000
+bench-chats:
+    cargo bench --bench slack --bench discord
 
 # Throw broken and made-up mail at the reader and at the whole route
 fuzz ITERATIONS="300000":

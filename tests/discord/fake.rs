@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -32,6 +33,7 @@ pub struct Request {
     pub body: Value,
     /// The names of its parts that are files, and what is in them.
     pub files: Vec<(String, Vec<u8>)>,
+    pub at: Instant,
 }
 
 /// An answer that is given instead, once.
@@ -268,6 +270,7 @@ impl Fake {
                 authorized,
                 body,
                 files,
+                at: Instant::now(),
             };
             let Some((status, headers, answer)) = self.answer(request) else {
                 return;

@@ -6,9 +6,11 @@
 )]
 
 mod api;
+mod burst;
 mod conversation;
 mod fake;
 mod limits;
+mod load;
 mod looks;
 mod losses;
 mod odd;

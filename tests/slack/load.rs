@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::fake::Fake;
-use crate::support::{PROGRAM, bot, root, shared, text};
+use crate::support::{PROGRAM, bot, figures, root, shared, text};
 
 /// Channels that are watched: Slack takes about one message a second in each, and the program minds that.
 const CHANNELS: usize = 200;
@@ -201,18 +201,7 @@ impl Load {
 
     /// What the program holds of the memory, in MB.
     pub fn resident(&self) -> f64 {
-        let program = self.program.as_ref().expect("it runs");
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", program.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes = line.and_then(|line| {
-            line.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<f64>()
-                .ok()
-        });
-        kilobytes.unwrap_or_default() / 1_024.0
+        figures::resident(self.program.as_ref().expect("it runs"))
     }
 
     /// Prints the percentiles of what was pasted from `from` on.
@@ -240,8 +229,8 @@ impl Load {
                 answered.extend(posted.get(ts).map(|then| then.duration_since(*at)));
             }
         });
-        row("acknowledged", acknowledged);
-        row("first post", answered);
+        figures::row("acknowledged", acknowledged);
+        figures::row("first post", answered);
         println!("  {:.1} MB resident", self.resident());
     }
 
@@ -288,22 +277,6 @@ impl Drop for Load {
         // The tasks of the platform go with their runtime.
         let _ = &self.runtime;
     }
-}
-
-fn row(what: &str, mut times: Vec<Duration>) {
-    times.sort();
-    let at = |share: f64| {
-        let nth = (times.len() as f64 * share) as usize;
-        let time = times.get(nth.min(times.len().saturating_sub(1)));
-        time.map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
-    };
-    println!(
-        "  {what:<14} p50 {:>7.1} ms  p99 {:>7.1} ms  longest {:>7.1} ms  ({} of them)",
-        at(0.5),
-        at(0.99),
-        at(1.0),
-        times.len()
-    );
 }
 
 /// The time stamp of a paste.

@@ -2,6 +2,7 @@
 
 pub mod book;
 pub mod dns;
+pub mod figures;
 pub mod lab;
 pub mod peers;
 
