@@ -34,8 +34,10 @@ pub struct Person {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonKind {
-    /// Belongs to the organization whose place it is.
+    /// The chat did not say it with the event. It is asked before anything is granted.
     #[default]
+    Unsaid,
+    /// Belongs to the organization whose place it is.
     Member,
     /// Was let in to a part of it.
     Guest,

@@ -45,11 +45,12 @@ fn who_speaks_to_us_is_always_answered() {
     quiet.addressed = true;
     bed.happens(wrote(&quiet));
     bed.rest();
-    let threads: Vec<_> = bed
+    let mut threads: Vec<_> = bed
         .standing()
         .iter()
         .filter_map(|d| d.place.thread.clone())
         .collect();
+    threads.sort();
     assert_eq!(threads, ["101", "103"]);
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use adapters::serve::chat::{Chat, Doing, Failure, Incoming, Pace, Sending, Stop};
 use adapters::serve::door::Door;
-use bot::event::{Event, FileRef, Handle, Person};
+use bot::event::{Event, FileRef, Handle, Person, PersonKind};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
@@ -36,6 +36,7 @@ pub enum Op {
     Respond,
     Working,
     Find,
+    Kind,
     Groups,
     Fetch,
 }
@@ -268,6 +269,13 @@ impl Chat for FolderChat {
                 ..done(Op::Working)
             });
             shown.await.map(drop)
+        })
+    }
+
+    fn kind<'a>(&'a self, _: &'a Person, _: &'a Channel) -> Doing<'a, PersonKind> {
+        Box::pin(async move {
+            self.act(done(Op::Kind)).await?;
+            Ok(PersonKind::Member)
         })
     }
 

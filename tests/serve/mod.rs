@@ -13,6 +13,7 @@ mod kills;
 mod rights;
 mod sending;
 mod settings;
+mod unsure;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -208,7 +209,7 @@ fn standing(done: &[Done]) -> Vec<Done> {
                 message.expect("what is changed is there").reply = done.reply.clone();
             }
             Op::Delete => messages.retain(|message| message.id != done.id),
-            Op::Respond | Op::Working | Op::Find | Op::Groups | Op::Fetch => {}
+            Op::Respond | Op::Working | Op::Find | Op::Kind | Op::Groups | Op::Fetch => {}
         }
     }
     messages

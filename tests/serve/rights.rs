@@ -55,8 +55,8 @@ fn the_config_grants_by_kind_person_and_group() {
     assert!(asks("H5", person("U09")));
     assert_eq!(
         bed.all(Op::Groups).len(),
-        2,
-        "for each person once a minute"
+        3,
+        "at the time of use; a chat may remember it for a minute"
     );
     bed.rest();
     // An answer of that desk cannot be rated by anybody.

@@ -131,7 +131,7 @@ fn mails_and_blocks_bring_their_words() {
     let payload =
         json!({ "type": "event_callback", "team_id": "T1", "event_id": "Ev1", "event": event });
     let incoming = read(&payload, &Everywhere).expect("it comes in").incoming;
-    assert_eq!(incoming.event.person.kind, bot::event::PersonKind::Member);
+    assert_eq!(incoming.event.person.kind, bot::event::PersonKind::Unsaid);
     assert_eq!(
         message(&incoming.event).expect("a message").text,
         "550 5.1.1 unknown"

@@ -213,6 +213,7 @@ fn answer(paste: &str, post: &str, at: u64) -> Answer {
         pasted_at: None,
         person: "anna".into(),
         digest: format!("digest of {paste}"),
+        asked: false,
         post: key(post),
         event: EventId(1),
         at: Time(at),

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use bot::event::{FileRef, Handle, Person};
+use bot::event::{FileRef, Handle, Person, PersonKind};
 use bot::knowledge::load::Knowledge;
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
@@ -144,6 +144,11 @@ impl Chat for Discord {
 
     fn working<'a>(&'a self, on: &'a MessageRef, yes: bool) -> Doing<'a, ()> {
         Box::pin(say::working(self, on, yes))
+    }
+
+    /// Discord says it with each event.
+    fn kind<'a>(&'a self, person: &'a Person, _: &'a Channel) -> Doing<'a, PersonKind> {
+        Box::pin(async move { Ok(person.kind) })
     }
 
     /// Discord sends the roles with each event of a server; elsewhere they are asked for.

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bot::event::{Event, FileRef, Handle, Person};
+use bot::event::{Event, FileRef, Handle, Person, PersonKind};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
@@ -120,6 +120,9 @@ pub trait Chat: Send + Sync + 'static {
 
     /// Shows at a message that it is worked on, or takes that back. Nothing depends on it.
     fn working<'a>(&'a self, on: &'a MessageRef, yes: bool) -> Doing<'a, ()>;
+
+    /// What somebody is to a place. Asked only where the event did not say (`PersonKind::Unsaid`).
+    fn kind<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, PersonKind>;
 
     /// Which of these groups or roles a person is in. Asked only where the event did not say and a right hangs on it; the caller
     /// keeps the answer for a minute at most.

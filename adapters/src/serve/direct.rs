@@ -28,7 +28,7 @@ const LONGEST_NOTE: usize = 1_000;
 
 /// A command.
 pub async fn command(work: &Work<'_>, text: &str, to: &Handle) -> Result<Outcome, Trouble> {
-    if !work.may(Right::Ask).await {
+    if !work.may(Right::Ask).await? {
         return refuse(work, Right::Ask, to).await;
     }
     let private = commands::is_private(text);
@@ -74,7 +74,7 @@ async fn ask_directly(
 
 /// "Explain this bounce" at a message: in its thread where the desk has that channel, else for the asker alone.
 pub async fn explain(work: &Work<'_>, message: &Message, to: &Handle) -> Result<Outcome, Trouble> {
-    if !work.may(Right::Ask).await {
+    if !work.may(Right::Ask).await? {
         return refuse(work, Right::Ask, to).await;
     }
     let ours = message.author.kind == PersonKind::Bot
@@ -105,7 +105,7 @@ pub async fn pressed(
         Press::CheckSender | Press::Evidence | Press::Note => Right::Ask,
         Press::Right | Press::Wrong => Right::Feedback,
     };
-    if !work.may(right).await {
+    if !work.may(right).await? {
         return refuse(work, right, to).await;
     }
     let Some(case) = case::of_event(work, action.case).await? else {
@@ -132,13 +132,9 @@ async fn check_sender(
     let mut asker = work.asker(true);
     // The buttons that stay lead to the same case.
     asker.case = Some(action.case);
-    if let Some(on) = on {
-        work.working(on, true).await;
-    }
+    let sign = on.map(|on| work.working(on));
     let answer = work.ask(Ask::CheckSender(case.pasted), asker).await;
-    if let Some(on) = on {
-        work.working(on, false).await;
-    }
+    drop(sign);
     match answer {
         Ok(Answer::Say { reply, .. }) if case.posted => {
             let act = Act::Edit(case.post);
@@ -170,7 +166,7 @@ pub async fn submitted(
 ) -> Result<Outcome, Trouble> {
     match name {
         FormName::Bounce => {
-            if !work.may(Right::Ask).await {
+            if !work.may(Right::Ask).await? {
                 return refuse(work, Right::Ask, to).await;
             }
             let ask = Ask::Explain {
@@ -180,7 +176,7 @@ pub async fn submitted(
             ask_directly(work, ask, name.private(), to).await
         }
         FormName::Wrong(number) => {
-            if !work.may(Right::Feedback).await {
+            if !work.may(Right::Feedback).await? {
                 return refuse(work, Right::Feedback, to).await;
             }
             match case::of_event(work, number).await? {

@@ -26,6 +26,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 const MOST_MISSED: usize = 200;
 /// How often reading them is tried.
 const TRIES: u32 = 5;
+/// How long what the store refused waits for another try.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Events in one go of taking up what was left.
 const AT_A_TIME: usize = 100;
 /// So often an event may end the program before it is left alone.
@@ -69,10 +71,6 @@ pub(super) struct Job {
 impl Door {
     pub(super) fn new(server: Arc<Server>) -> Self {
         Self { server }
-    }
-
-    pub(super) fn server(&self) -> &Server {
-        &self.server
     }
 
     /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on. Where the caller stops waiting
@@ -253,7 +251,7 @@ impl Door {
         Vec::new()
     }
 
-    /// Takes up what a program that ended, or trouble with the store, left undone.
+    /// Takes up what a program that ended left undone.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -318,11 +316,23 @@ impl Job {
             if let Some(turn) = &mut self.turn {
                 turn.wait().await;
             }
-            let room = Arc::clone(&self.server.room);
-            let Ok(room) = room.acquire_owned().await else {
-                return;
-            };
-            work::run(&self, room).await;
+            let mut stop = self.server.stop.clone();
+            let mut resumed = self.resumed;
+            loop {
+                let room = Arc::clone(&self.server.room);
+                let Ok(room) = room.acquire_owned().await else {
+                    return;
+                };
+                // What does not end because of the store is tried again; what is left at the stop is taken up at the next start.
+                if work::run(&self, room, resumed).await || *stop.borrow() {
+                    return;
+                }
+                resumed = true;
+                tokio::select! {
+                    () = sleep(PATIENCE) => {}
+                    _ = stop.changed() => return,
+                }
+            }
         });
     }
 }

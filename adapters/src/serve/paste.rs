@@ -4,7 +4,7 @@ use bot::ask::{Ask, Asker, Pasted};
 use bot::bot::Answer;
 use bot::compose::remark;
 use bot::conversation::{after_change, may_join};
-use bot::desk::Right;
+use bot::desk::{Attention, Right};
 use bot::event::{Event, Message};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
@@ -23,6 +23,11 @@ use super::work::Work;
 
 /// Somebody wrote something: explain it, where it is a bounce or we were spoken to.
 pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Outcome, Trouble> {
+    let known = work.store().answer(message.at.clone()).await?;
+    if known.is_some_and(|answer| answer.event != work.id) {
+        // It was changed since, or asked about, and that is answered.
+        return work.end(Outcome::Silent).await;
+    }
     explain(work, message, message.addressed).await
 }
 
@@ -32,16 +37,12 @@ pub async fn explain(
     message: &Message,
     addressed: bool,
 ) -> Result<Outcome, Trouble> {
-    if !work.may(Right::Ask).await {
+    if !work.may(Right::Ask).await? {
         return refuse(work, message, addressed).await;
     }
     let pasted = fetched(work, message).await;
     let turn = turn(work, &message.author.id).await;
     let known = work.store().answer(message.at.clone()).await?;
-    if known.as_ref().is_some_and(|answer| answer.event > work.id) {
-        // It was changed since, and that is answered.
-        return work.end(Outcome::Silent).await;
-    }
     let earlier = match &known {
         Some(answer) => of_post(work, &answer.post, Some(&message.at)).await?,
         None => earlier(work, message).await?,
@@ -53,6 +54,12 @@ pub async fn explain(
     };
     let own = known.as_ref().map(|answer| answer.post.clone());
     match work.ask(ask, work.asker(addressed)).await {
+        // Where only who speaks to us is answered, nobody did: it can only complete what was asked.
+        Ok(Answer::Say { joined: false, .. })
+            if !addressed && own.is_none() && !is_watched(work) =>
+        {
+            work.end(Outcome::Silent).await
+        }
         Ok(Answer::Say {
             reply,
             then,
@@ -64,6 +71,7 @@ pub async fn explain(
                 reply: *reply,
                 then,
                 edits: own.or(joins),
+                asked: addressed,
             };
             give(work, message, given, turn).await
         }
@@ -73,6 +81,7 @@ pub async fn explain(
                 reply: remark::usage(&usage.0),
                 then: None,
                 edits: own,
+                asked: addressed,
             };
             give(work, message, given, turn).await
         }
@@ -87,7 +96,7 @@ pub async fn edited(work: &Work<'_>, message: &Message) -> Result<Outcome, Troub
     if answer.event > work.id || answer.digest == digest_of(message) && answer.event != work.id {
         return work.end(Outcome::Silent).await;
     }
-    if !work.may(Right::Ask).await {
+    if !work.may(Right::Ask).await? {
         return refuse(work, message, false).await;
     }
     let pasted = fetched(work, message).await;
@@ -100,12 +109,14 @@ pub async fn edited(work: &Work<'_>, message: &Message) -> Result<Outcome, Troub
     let mut pastes: Vec<Pasted> = before.into_iter().map(|(_, pasted)| pasted).collect();
     pastes.push(pasted);
     pastes.extend(after.into_iter().map(|(_, pasted)| pasted));
-    match after_change(reread(work, &pastes, work.asker(message.addressed)).await) {
+    let asked = message.addressed || answer.asked;
+    match after_change(reread(work, &pastes, work.asker(asked)).await) {
         Answer::Say { reply, then, .. } => {
             let given = Given {
                 reply: *reply,
                 then,
                 edits: Some(answer.post),
+                asked,
             };
             give(work, message, given, turn).await
         }
@@ -124,9 +135,10 @@ pub async fn deleted(work: &Work<'_>, message: &MessageRef) -> Result<Outcome, T
         return remove(work, &answer.post).await;
     };
     // The buttons lead to what is left.
+    let asked = rest.iter().any(|(answer, _)| answer.asked);
     let asker = Asker {
         case: Some(last.event.0),
-        ..work.asker(false)
+        ..work.asker(asked)
     };
     let pastes: Vec<Pasted> = rest.into_iter().map(|(_, pasted)| pasted).collect();
     match after_change(reread(work, &pastes, asker).await) {
@@ -169,6 +181,8 @@ struct Given {
     then: Option<Ask>,
     /// The post whose place it takes.
     edits: Option<PostKey>,
+    /// Somebody asked for it.
+    asked: bool,
 }
 
 /// Says it, then asks what comes next and puts that in its place. The turn ends when it is said.
@@ -195,6 +209,7 @@ async fn give(
         pasted_at: (work.event.place != message.answer_at).then(|| work.event.place.clone()),
         person: message.author.id.clone(),
         digest: digest_of(message),
+        asked: given.asked,
         post: post.clone(),
         event: work.id,
         at: first_time(work, &message.at).await?,
@@ -231,9 +246,9 @@ async fn go_on(
     then: Ask,
     post: PostKey,
 ) -> Result<(), Trouble> {
-    work.working(&message.at, true).await;
+    let sign = work.working(&message.at);
     let grown = work.ask_then(then).await;
-    work.working(&message.at, false).await;
+    drop(sign);
     let _turn = turn(work, &message.author.id).await;
     let mut posts = Vec::new();
     if let Some(reply) = grown {
@@ -292,6 +307,12 @@ async fn refuse(work: &Work<'_>, message: &Message, addressed: bool) -> Result<O
     Ok(Outcome::Refused)
 }
 
+/// Is what is pasted there answered unasked?
+fn is_watched(work: &Work<'_>) -> bool {
+    let attention = work.desk.attention(&work.event.place.channel);
+    attention == Some(Attention::Watched)
+}
+
 /// What the same person pasted before in the same thread, or just before in the same channel, and what shares its answer.
 async fn earlier(
     work: &Work<'_>,
@@ -324,10 +345,8 @@ async fn fetched(work: &Work<'_>, message: &Message) -> Pasted {
     if !any_readable(message) {
         return gather(work.chat, message, &work.server.files).await;
     }
-    work.working(&message.at, true).await;
-    let pasted = gather(work.chat, message, &work.server.files).await;
-    work.working(&message.at, false).await;
-    pasted
+    let _sign = work.working(&message.at);
+    gather(work.chat, message, &work.server.files).await
 }
 
 /// One person's pastes in one channel are judged in their order.

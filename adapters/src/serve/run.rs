@@ -24,8 +24,6 @@ use crate::web::{self, Status};
 /// How often old rows are taken away, and how many at a time.
 const CLEANING: Duration = Duration::from_secs(3_600);
 const ROWS: usize = 1_000;
-/// How long what was left because of the store waits for another try.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a stop waits for what is worked on.
 const LAST_CALL: Duration = Duration::from_secs(10);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -129,7 +127,6 @@ impl Program {
         let keep = config.keep;
         let cleaning = clean(Arc::clone(&server), keep);
         program.others.push(tokio::spawn(cleaning));
-        program.others.push(tokio::spawn(take_up(door)));
         Ok(program)
     }
 
@@ -215,28 +212,6 @@ fn status(server: &Server) -> Status {
         waiting: health.waiting,
         dead: health.dead,
         bytes_on_disk: health.bytes_on_disk,
-    }
-}
-
-/// Takes up again what was left undone because of the store.
-async fn take_up(door: Door) {
-    let server = door.server();
-    let mut stop = server.stop.clone();
-    loop {
-        tokio::select! {
-            () = server.left.notified() => {}
-            _ = stop.changed() => return,
-        }
-        loop {
-            tokio::select! {
-                () = sleep(PATIENCE) => {}
-                _ = stop.changed() => return,
-            }
-            match door.resume().await {
-                Ok(_) => break,
-                Err(trouble) => warn!(why = %trouble, "what was left waits on"),
-            }
-        }
     }
 }
 

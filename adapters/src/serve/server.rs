@@ -1,19 +1,20 @@
 //! What the parts of a serving program share.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use bot::desk::{Desk, Right};
 use bot::event::Person;
 use bot::place::{Channel, MessageRef};
 use bot::store::Store;
 use bot::store::time::Time;
+use bot::store::trouble::Trouble;
 use tokio::sync::{Notify, Semaphore};
-use tracing::warn;
+use tokio::time::sleep;
+use tracing::{debug, warn};
 
-use super::chat::{Chat, Stop};
+use super::chat::{Chat, Doing, Failure, Stop};
 use super::files::MESSAGES_AT_ONCE;
 use super::turns::Turns;
 use super::world::World;
@@ -25,15 +26,9 @@ pub const CHECKS_AT_ONCE: usize = 32;
 /// So many wait for that; then the chats wait with us.
 pub const MOST_WAITING: usize = 5_000;
 
-/// How long it is believed who is in which group.
-const GROUPS_KEPT: Duration = Duration::from_secs(60);
-/// So many people's groups are remembered.
-const MOST_PEOPLE: usize = 5_000;
-/// How long a chat may take to say in which groups somebody is.
-const GROUPS_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Groups of a person as a chat said them, and when.
-type Known = (Instant, Vec<String>);
+/// First and longest pause before a chat is asked again who somebody is.
+const PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// A serving program.
 pub struct Server {
@@ -48,9 +43,6 @@ pub struct Server {
     pub checks: Semaphore,
     pub waiting: Arc<Semaphore>,
     pub files: Semaphore,
-    groups: Mutex<HashMap<(String, String), Known>>,
-    /// Something was left undone because of the store.
-    pub left: Notify,
     pub stop: Stop,
 }
 
@@ -79,8 +71,6 @@ impl Server {
             checks: Semaphore::new(CHECKS_AT_ONCE),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             files: Semaphore::new(MESSAGES_AT_ONCE),
-            groups: Mutex::default(),
-            left: Notify::new(),
             stop,
         }
     }
@@ -123,53 +113,62 @@ impl Server {
     }
 
     /// May that person do it? Where a group decides and the event did not say, the chat is asked.
-    pub async fn allows(&self, desk: &Desk, right: Right, person: &Person, at: &Channel) -> bool {
+    ///
+    /// # Errors
+    /// Where the program stops before the chat said it.
+    pub async fn allows(
+        &self,
+        desk: &Desk,
+        right: Right,
+        person: &Person,
+        at: &Channel,
+    ) -> Result<bool, Trouble> {
         if desk.rights.allow(right, &at.chat, person) {
-            return true;
+            return Ok(true);
         }
         let among = desk.rights.groups(right, &at.chat);
-        if among.is_empty() || !person.groups.is_empty() || person.id.is_empty() {
-            return false;
-        }
-        let groups = self.groups_of(person, at, &among).await;
+        let known = among.is_empty() || !person.groups.is_empty() || person.id.is_empty();
+        let Some(line) = self.line(&at.chat).filter(|_| !known) else {
+            return Ok(false);
+        };
+        let groups = self.until_said(|| line.chat.groups(person, at, &among));
         let person = Person {
-            groups,
+            groups: groups.await?.unwrap_or_default(),
             ..person.clone()
         };
-        desk.rights.allow(right, &at.chat, &person)
+        Ok(desk.rights.allow(right, &at.chat, &person))
     }
 
-    async fn groups_of(&self, person: &Person, at: &Channel, among: &[&str]) -> Vec<String> {
-        let key = (
-            format!("{}/{}", at.chat, at.space),
-            format!("{}/{among:?}", person.id),
-        );
-        {
-            let mut known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-            known.retain(|_, (since, _)| since.elapsed() < GROUPS_KEPT);
-            if let Some((_, groups)) = known.get(&key) {
-                return groups.clone();
-            }
-        }
-        let Some(line) = self.line(&at.chat) else {
-            return Vec::new();
-        };
-        let asked = tokio::time::timeout(GROUPS_PATIENCE, line.chat.groups(person, at, among));
-        match asked.await {
-            Ok(Ok(groups)) => {
-                let mut known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-                if known.len() < MOST_PEOPLE {
-                    known.insert(key, (Instant::now(), groups.clone()));
+    /// Asks a chat until it says something: what nobody knows must neither be granted nor denied. `None`: it refuses to say.
+    ///
+    /// # Errors
+    /// Where the program stops before.
+    pub async fn until_said<'a, T>(
+        &self,
+        mut ask: impl FnMut() -> Doing<'a, T>,
+    ) -> Result<Option<T>, Trouble> {
+        let mut stop = self.stop.clone();
+        let mut pause = PAUSE;
+        while !*stop.borrow() {
+            let wait = match ask().await {
+                Ok(said) => return Ok(Some(said)),
+                Err(failure @ (Failure::Refused(_) | Failure::Gone | Failure::Stale)) => {
+                    warn!(why = %failure, "a chat does not say who somebody is");
+                    return Ok(None);
                 }
-                groups
+                Err(Failure::Slow { wait, .. }) => wait,
+                Err(failure @ (Failure::Down(_) | Failure::Unsure(_))) => {
+                    debug!(why = %failure, "a chat is asked again who somebody is");
+                    pause
+                }
+            };
+            tokio::select! {
+                () = sleep(wait) => {}
+                _ = stop.changed() => {}
             }
-            // Denied while nobody knows; the next question asks again.
-            Ok(Err(failure)) => {
-                warn!(chat = %at.chat, why = %failure, "groups could not be asked for");
-                Vec::new()
-            }
-            Err(_) => Vec::new(),
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        Err(Trouble::Closed)
     }
 }
 

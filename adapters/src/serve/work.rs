@@ -1,13 +1,13 @@
 //! The work on one event, from reading it to the change that ends it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bot::ask::{Ask, Asker, Usage};
 use bot::bot::{Answer, Bot};
 use bot::compose::remark;
 use bot::desk::{Desk, Right};
-use bot::event::{Event, Handle, What};
+use bot::event::{Event, Handle, Person, PersonKind, What};
 use bot::place::MessageRef;
 use bot::reply::Reply;
 use bot::store::inbox::{EventId, Outcome};
@@ -15,7 +15,7 @@ use bot::store::outbox::{Act, NewPost, PostKey};
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Store};
 use futures_util::FutureExt;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tracing::{error, info, warn};
 
 use super::chat::{Chat, Failure};
@@ -33,17 +33,19 @@ pub struct Work<'j> {
     pub desk: &'j Desk,
     pub bot: Arc<Bot>,
     pub event: &'j Event,
+    /// Who did it, and what that person is to the place.
+    person: Person,
     pub id: EventId,
     pub resumed: bool,
     /// Its place among those that are worked on. It is left while name servers are waited for.
     room: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
-/// Works on an event to its end, whatever happens.
-pub async fn run(job: &Job, room: OwnedSemaphorePermit) {
+/// Works on an event, whatever happens. `false`: it is to be worked on once more.
+pub async fn run(job: &Job, room: OwnedSemaphorePermit, resumed: bool) -> bool {
     let begun = Instant::now();
     let server = &job.server;
-    let guarded = std::panic::AssertUnwindSafe(dispatch(job, room)).catch_unwind();
+    let guarded = std::panic::AssertUnwindSafe(dispatch(job, room, resumed)).catch_unwind();
     let ended = match guarded.await {
         Ok(ended) => ended,
         Err(_) => {
@@ -64,10 +66,16 @@ pub async fn run(job: &Job, room: OwnedSemaphorePermit) {
                 ms = took,
                 "event worked on"
             );
+            true
+        }
+        Err(trouble @ (Trouble::TooLarge { .. } | Trouble::Missing(_))) => {
+            error!(event = job.id.0, why = %trouble, "an event cannot be worked on");
+            apologize(job).await;
+            finish(server, job.id, Outcome::Failed).await.is_ok()
         }
         Err(trouble) => {
             warn!(event = job.id.0, why = %trouble, "an event is left for later");
-            server.left.notify_one();
+            false
         }
     }
 }
@@ -84,7 +92,11 @@ fn kind(what: &What) -> &'static str {
     }
 }
 
-async fn dispatch(job: &Job, room: OwnedSemaphorePermit) -> Result<Outcome, Trouble> {
+async fn dispatch(
+    job: &Job,
+    room: OwnedSemaphorePermit,
+    resumed: bool,
+) -> Result<Outcome, Trouble> {
     let server = job.server.as_ref();
     let world = server.world();
     let channel = &job.event.place.channel;
@@ -94,14 +106,20 @@ async fn dispatch(job: &Job, room: OwnedSemaphorePermit) -> Result<Outcome, Trou
         finish(server, job.id, Outcome::Refused).await?;
         return Ok(Outcome::Refused);
     };
+    let (person, room) = introduced(job, line.chat.as_ref(), room).await?;
+    if person.kind == PersonKind::Bot {
+        finish(server, job.id, Outcome::Silent).await?;
+        return Ok(Outcome::Silent);
+    }
     let work = Work {
         server,
         chat: line.chat.as_ref(),
         desk,
         bot,
         event: &job.event,
+        person,
         id: job.id,
-        resumed: job.resumed,
+        resumed,
         room: Mutex::new(Some(room)),
     };
     match &job.event.what {
@@ -121,15 +139,41 @@ async fn dispatch(job: &Job, room: OwnedSemaphorePermit) -> Result<Outcome, Trou
     }
 }
 
+/// Who did it. While the chat does not say what somebody is, the room is left to others.
+async fn introduced(
+    job: &Job,
+    chat: &dyn Chat,
+    room: OwnedSemaphorePermit,
+) -> Result<(Person, OwnedSemaphorePermit), Trouble> {
+    let person = &job.event.person;
+    if person.kind != PersonKind::Unsaid || matches!(job.event.what, What::Deleted(_)) {
+        return Ok((person.clone(), room));
+    }
+    drop(room);
+    let at = &job.event.place.channel;
+    let said = job.server.until_said(|| chat.kind(person, at)).await?;
+    let room = Arc::clone(&job.server.room).acquire_owned().await;
+    let room = room.map_err(|_| Trouble::Closed)?;
+    let kind = said.unwrap_or(PersonKind::Stranger);
+    let person = Person {
+        kind,
+        ..person.clone()
+    };
+    Ok((person, room))
+}
+
 impl Work<'_> {
     pub fn store(&self) -> &dyn Store {
         self.server.store.as_ref()
     }
 
-    pub async fn may(&self, right: Right) -> bool {
+    /// # Errors
+    /// Where the program stops before the chat said what the right hangs on.
+    pub async fn may(&self, right: Right) -> Result<bool, Trouble> {
         let channel = &self.event.place.channel;
-        let person = &self.event.person;
-        self.server.allows(self.desk, right, person, channel).await
+        self.server
+            .allows(self.desk, right, &self.person, channel)
+            .await
     }
 
     pub fn asker(&self, addressed: bool) -> Asker {
@@ -141,8 +185,15 @@ impl Work<'_> {
         }
     }
 
-    /// Asks the core. What takes long is done on a thread of its own.
+    /// Asks the core. What takes long is done on a thread of its own; while name servers are asked, which may take seconds, others have
+    /// the room.
     pub async fn ask(&self, ask: Ask, asker: Asker) -> Result<Answer, Usage> {
+        let _place = if asks_name_servers(&ask) {
+            self.leave_room();
+            Some(self.server.checks.acquire().await)
+        } else {
+            None
+        };
         if size(&ask) < LARGE {
             return self.bot.answer(&ask, &asker).await;
         }
@@ -153,15 +204,13 @@ impl Work<'_> {
         asked.unwrap_or_else(|_| Err(Usage("That text could not be read.".into())))
     }
 
-    /// Asks what comes next, after what is known is said: it may take seconds, and nobody else shall wait for that.
+    fn leave_room(&self) {
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(room.take());
+    }
+
+    /// Asks what comes next, after what is known is said.
     pub async fn ask_then(&self, then: Ask) -> Option<Reply> {
-        drop(
-            self.room
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
-        let _place = self.server.checks.acquire().await;
         match self.ask(then, self.asker(true)).await {
             Ok(Answer::Say { reply, .. }) => Some(*reply),
             Ok(Answer::Silence | Answer::Remove) | Err(_) => None,
@@ -204,11 +253,39 @@ impl Work<'_> {
         respond(self.chat, to, reply, again || self.resumed).await;
     }
 
-    /// Shows that it takes a while; nothing depends on it.
-    pub async fn working(&self, on: &MessageRef, yes: bool) {
-        if let Err(failure) = self.chat.working(on, yes).await {
-            tracing::debug!(why = %failure, "a sign of work could not be given");
+    /// Shows at a message that it takes a while, until what is returned is dropped. Nothing waits for it.
+    pub fn working(&self, on: &MessageRef) -> Sign {
+        let (sign, ended) = oneshot::channel();
+        if let Some(line) = self.server.line(self.chat.name()) {
+            let (chat, on) = (Arc::clone(&line.chat), on.clone());
+            tokio::spawn(async move {
+                show(chat.as_ref(), &on, true).await;
+                // Ended either way.
+                let _dropped = ended.await;
+                show(chat.as_ref(), &on, false).await;
+            });
         }
+        Sign(sign)
+    }
+}
+
+/// A sign of work that stands while this is kept.
+#[must_use = "the sign goes when this is dropped"]
+pub struct Sign(#[expect(dead_code, reason = "its end is what is told")] oneshot::Sender<()>);
+
+/// Gives a sign of work or takes it back, some tries long.
+async fn show(chat: &dyn Chat, on: &MessageRef, yes: bool) {
+    for _ in 0..TRIES {
+        let wait = match chat.working(on, yes).await {
+            Ok(()) => return,
+            Err(Failure::Slow { wait, .. }) => wait,
+            Err(Failure::Down(_) | Failure::Unsure(_)) => Duration::from_secs(2),
+            Err(failure) => {
+                tracing::debug!(why = %failure, "a sign of work could not be given");
+                return;
+            }
+        };
+        tokio::time::sleep(wait).await;
     }
 }
 
@@ -216,7 +293,7 @@ impl Work<'_> {
 const TRIES: u32 = 4;
 
 async fn respond(chat: &dyn Chat, to: &Handle, reply: &Reply, again: bool) {
-    let mut pause = std::time::Duration::from_millis(500);
+    let mut pause = Duration::from_millis(500);
     for _ in 0..TRIES {
         match chat.respond(to, reply, again).await {
             Ok(()) => return,
@@ -261,6 +338,13 @@ pub async fn finish(server: &Server, id: EventId, outcome: Outcome) -> Result<()
         ..Change::default()
     };
     server.store.commit(change).await.map(|_| ())
+}
+
+fn asks_name_servers(ask: &Ask) -> bool {
+    match ask {
+        Ask::CheckDomain(_) | Ask::CheckSender(_) | Ask::AddChecks { .. } => true,
+        Ask::Explain { .. } | Ask::Evidence(_) | Ask::Note(_) | Ask::Code(_) | Ask::Help => false,
+    }
 }
 
 fn size(ask: &Ask) -> usize {

@@ -184,6 +184,7 @@ pub fn written(value: &Value, at: &Channel, us: &str, mention: bool) -> Option<R
     })
 }
 
+/// Whether a person is a guest or a stranger is never in an event.
 fn person(id: &str) -> Person {
     Person {
         id: id.into(),

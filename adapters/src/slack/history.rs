@@ -98,15 +98,11 @@ impl Slack {
         }
         missed.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         let over = missed.len().saturating_sub(most);
-        let mut missed: Vec<Incoming> = missed
+        Ok(missed
             .into_iter()
             .skip(over)
             .map(|(_, read)| read)
-            .collect();
-        for incoming in &mut missed {
-            self.introduced(incoming).await;
-        }
-        Ok(missed)
+            .collect())
     }
 }
 

@@ -40,14 +40,13 @@ impl Due {
 /// Where it could not be written down: it must not be acknowledged then, so that Slack sends it again.
 pub async fn take(slack: &Arc<Slack>, door: &Door, payload: &Value) -> Result<Due, Trouble> {
     let Some(Read {
-        mut incoming,
+        incoming,
         trigger,
         way,
     }) = event::read(payload, slack.as_ref())
     else {
         return Ok(Due::bare());
     };
-    slack.introduced(&mut incoming).await;
     let command = matches!(incoming.event.what, bot::event::What::Command { .. });
     let accepted = door.receive(incoming).await?;
     let payload = match &accepted.first {

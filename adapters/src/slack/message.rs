@@ -43,7 +43,7 @@ pub fn author(message: &Value) -> Person {
     let kind = if (program || user == SLACK_ITSELF) && !mailed {
         PersonKind::Bot
     } else {
-        PersonKind::Member
+        PersonKind::Unsaid
     };
     Person {
         id: if user.is_empty() {

@@ -24,7 +24,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use bot::event::{FileRef, Handle, Person, PersonKind, What};
+use bot::event::{FileRef, Handle, Person, PersonKind};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
@@ -35,7 +35,7 @@ use tracing::warn;
 
 use self::api::Api;
 use self::handle::Way;
-use self::message::{id, list, text};
+use self::message::{id, text};
 use self::people::People;
 use crate::config::Config;
 use crate::config::desk::SLACK;
@@ -134,32 +134,6 @@ impl Slack {
             }
         }
         Ok(())
-    }
-
-    /// Who did it, as far as the event does not say: a guest, somebody of another organization?
-    async fn introduced(&self, incoming: &mut Incoming) {
-        let event = &mut incoming.event;
-        let team = event.place.channel.space.clone();
-        if event.person.kind != PersonKind::Member || matches!(event.what, What::Deleted(_)) {
-            return;
-        }
-        let kind = match self.token(&team) {
-            Ok(token) => {
-                self.people
-                    .kind(&self.api, token, &team, &event.person.id)
-                    .await
-            }
-            Err(_) => PersonKind::Stranger,
-        };
-        event.person.kind = kind;
-        match &mut event.what {
-            What::Wrote(message) | What::Edited(message) => message.author.kind = kind,
-            What::Deleted(_)
-            | What::Command { .. }
-            | What::Explain { .. }
-            | What::Pressed { .. }
-            | What::Submitted { .. } => {}
-        }
     }
 
     /// Shows a form. Slack wants it within three seconds of the act that asked for it.
@@ -307,6 +281,15 @@ impl Chat for Slack {
         Box::pin(self.react(on, yes))
     }
 
+    fn kind<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, PersonKind> {
+        Box::pin(async move {
+            let token = self.token(&at.space)?;
+            self.people
+                .kind(&self.api, token, &at.space, &person.id)
+                .await
+        })
+    }
+
     fn groups<'a>(
         &'a self,
         person: &'a Person,
@@ -316,12 +299,9 @@ impl Chat for Slack {
         Box::pin(async move {
             let mut groups = Vec::new();
             for group in among {
-                let parameters = [("usergroup", *group)];
-                let said = self
-                    .get(&at.space, "usergroups.users.list", &parameters)
-                    .await?;
-                let mut members = list(&said, "users").iter().filter_map(Value::as_str);
-                if members.any(|member| member == person.id) {
+                let token = self.token(&at.space)?;
+                let members = self.people.members(&self.api, token, &at.space, group);
+                if members.await?.contains(&person.id) {
                     groups.push((*group).to_string());
                 }
             }

@@ -1,35 +1,46 @@
 //! Who somebody is in a workspace: one of its own, a guest, a stranger from a connected one, a program. Slack's events do not say it.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bot::event::PersonKind;
 use serde_json::Value;
-use tracing::warn;
 
 use super::api::Api;
 use super::message::{list, text};
 use crate::config::secret::Secret;
+use crate::serve::chat::Failure;
 
 /// How long it is believed.
 const KEPT: Duration = Duration::from_secs(600);
+/// How long it is believed who is in a user group: somebody who was taken out of it can do nothing any more after that.
+const GROUPS_KEPT: Duration = Duration::from_secs(60);
 /// How many people are remembered.
 const MOST: usize = 20_000;
-/// How long Slack may take to say it: an acknowledgement waits for it.
-const PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// What Slack said about people.
 #[derive(Default)]
 pub struct People {
     known: Mutex<HashMap<(String, String), (Instant, PersonKind)>>,
+    /// Members of user groups.
+    groups: Mutex<HashMap<(String, String), (Instant, Arc<HashSet<String>>)>>,
 }
 
 impl People {
-    /// What somebody is. While Slack does not say, a guest: what is not granted to guests is denied until it does.
-    pub async fn kind(&self, api: &Api, token: &Secret, team: &str, user: &str) -> PersonKind {
+    /// What somebody is.
+    ///
+    /// # Errors
+    /// While Slack does not say.
+    pub async fn kind(
+        &self,
+        api: &Api,
+        token: &Secret,
+        team: &str,
+        user: &str,
+    ) -> Result<PersonKind, Failure> {
         if user.is_empty() {
-            return PersonKind::Guest;
+            return Ok(PersonKind::Stranger);
         }
         let key = (team.to_string(), user.to_string());
         {
@@ -37,22 +48,14 @@ impl People {
             if let Some((since, kind)) = known.get(&key)
                 && since.elapsed() < KEPT
             {
-                return *kind;
+                return Ok(*kind);
             }
         }
         let parameters = [("user", user)];
-        let asked = api.get(token, "users.info", &parameters);
-        let kind = match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(said)) => kind(said.get("user").unwrap_or(&Value::Null), team),
-            Ok(Err(failure)) => {
-                warn!(chat = "slack", why = %failure, "who somebody is could not be asked");
-                return PersonKind::Guest;
-            }
-            Err(_) => {
-                warn!(chat = "slack", "Slack did not say in time who somebody is");
-                return PersonKind::Guest;
-            }
-        };
+        let said = api.get(token, "users.info", &parameters).await?;
+        let user = said.get("user").filter(|user| user.is_object());
+        let user = user.ok_or_else(|| Failure::Unsure("the answer names nobody".into()))?;
+        let kind = kind(user, team);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST {
             known.retain(|_, (since, _)| since.elapsed() < KEPT);
@@ -60,7 +63,36 @@ impl People {
         if known.len() < MOST {
             known.insert(key, (Instant::now(), kind));
         }
-        kind
+        Ok(kind)
+    }
+
+    /// Who is in a user group. Slack says it for a whole group, and seldom more than twenty times a minute.
+    ///
+    /// # Errors
+    /// While Slack does not say.
+    pub async fn members(
+        &self,
+        api: &Api,
+        token: &Secret,
+        team: &str,
+        group: &str,
+    ) -> Result<Arc<HashSet<String>>, Failure> {
+        let key = (team.to_string(), group.to_string());
+        {
+            let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+            groups.retain(|_, (since, _)| since.elapsed() < GROUPS_KEPT);
+            if let Some((_, members)) = groups.get(&key) {
+                return Ok(Arc::clone(members));
+            }
+        }
+        let asked = Instant::now();
+        let parameters = [("usergroup", group)];
+        let said = api.get(token, "usergroups.users.list", &parameters).await?;
+        let members = list(&said, "users").iter().filter_map(Value::as_str);
+        let members: Arc<HashSet<String>> = Arc::new(members.map(Into::into).collect());
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.insert(key, (asked, Arc::clone(&members)));
+        Ok(members)
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Answer {
     pub person: String,
     /// A digest of what was pasted: an edit that changes nothing needs no work.
     pub digest: String,
+    /// Somebody asked for it: it is answered again when the paste changes, however little is in it.
+    pub asked: bool,
     /// The post that answers it.
     pub post: PostKey,
     /// The event it came with, whose payload is kept for a while.
