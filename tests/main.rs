@@ -14,6 +14,7 @@ mod growth;
 mod hostile;
 mod hostile_dns;
 mod house;
+mod joined;
 mod keepers;
 mod knowledge;
 mod lab;

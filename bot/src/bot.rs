@@ -107,8 +107,8 @@ impl Bot {
         let alone = parts::read(pasted, &|bytes| self.diagnose(bytes, domains));
         if let Some(earlier) = earlier {
             let first = parts::read(earlier, &|bytes| self.diagnose(bytes, domains));
-            let whole = self.diagnose(&parts::glued(&[earlier, pasted]), domains);
-            if parts::completes(&whole, &first, &alone) {
+            let whole = || self.diagnose(&parts::glued(&[earlier, pasted]), domains);
+            if let Some(whole) = parts::completed(&first, &alone, whole) {
                 return (whole, true);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::ask::Pasted;
 use crate::classify::Diagnosis;
-use crate::knowledge::entry::Kind;
+use crate::knowledge::entry::{Kind, Sureness};
 
 /// Reads the parts: each by itself, or as one text where together they tell more. Remarks beside a report are left out.
 pub fn read<'k>(
@@ -17,9 +17,11 @@ pub fn read<'k>(
         _ => {}
     }
     // A text that the chat cut in two: its first half in the message, the rest in a file.
-    if let [first, second] = &each[..] {
+    if let [first, second] = &each[..]
+        && (belong(first, second) || belong(second, first))
+    {
         let whole = diagnose(&glued(&[pasted]));
-        if completes(&whole, first, second) && completes(&whole, second, first) {
+        if adds(&whole, first, second) && adds(&whole, second, first) {
             return whole;
         }
     }
@@ -42,23 +44,74 @@ pub fn glued(pastes: &[&Pasted]) -> Vec<u8> {
 
 /// Somebody only says something: no report, no reply, no code.
 fn is_remark(diagnosis: &Diagnosis<'_>) -> bool {
-    let whole = &diagnosis.whole;
-    let told = diagnosis.seen || whole.smtp.is_some() || whole.code.is_some();
-    !told
-        && matches!(
-            whole.cause.slug.as_str(),
-            "human_chat" | "insufficient_detail"
-        )
-        || diagnosis.empty
+    let told = diagnosis.seen || is_coded(diagnosis);
+    !told && is_talk(diagnosis) || diagnosis.empty
+}
+
+/// The two texts read as one, where the second completes the first; else nothing.
+#[must_use]
+pub fn completed<'k>(
+    first: &[Diagnosis<'k>],
+    second: &[Diagnosis<'k>],
+    whole: impl FnOnce() -> Vec<Diagnosis<'k>>,
+) -> Option<Vec<Diagnosis<'k>>> {
+    if !belong(first, second) {
+        return None;
+    }
+    let whole = whole();
+    adds(&whole, first, second).then_some(whole)
+}
+
+/// Can the second be the rest of the first, rather than a report of its own?
+fn belong(first: &[Diagnosis<'_>], second: &[Diagnosis<'_>]) -> bool {
+    let [rest] = second else {
+        return false;
+    };
+    let (known, named) = (addresses(first), addresses(second));
+    let news = named.iter().any(|address| !known.contains(address));
+    let coded = first.iter().any(is_coded);
+    if !is_telling(rest) && !is_coded(rest) {
+        // It says nothing by itself. A recipient is news only where the first has none yet.
+        return !news || known.is_empty() && !coded;
+    }
+    if news || coded {
+        return false;
+    }
+    let [begun] = first else {
+        return false;
+    };
+    // The part for people names the recipient, the part for administrators has the code.
+    let same = !named.is_empty();
+    same || is_coded(rest)
+        && !known.is_empty()
+        && (!is_telling(begun) || begun.whole.cause.slug == rest.whole.cause.slug)
+}
+
+/// Every recipient, in lower case.
+fn addresses(diagnoses: &[Diagnosis<'_>]) -> Vec<String> {
+    let recipients = diagnoses.iter().flat_map(|d| &d.recipients);
+    let named = recipients.filter_map(|verdict| verdict.recipient.address.as_deref());
+    named.map(str::to_lowercase).collect()
+}
+
+fn is_coded(diagnosis: &Diagnosis<'_>) -> bool {
+    diagnosis.whole.smtp.is_some() || diagnosis.whole.code.is_some()
+}
+
+/// Does it name a cause?
+fn is_telling(diagnosis: &Diagnosis<'_>) -> bool {
+    diagnosis.whole.confidence > Sureness::Unsure && !is_talk(diagnosis)
+}
+
+fn is_talk(diagnosis: &Diagnosis<'_>) -> bool {
+    matches!(
+        diagnosis.whole.cause.slug.as_str(),
+        "human_chat" | "insufficient_detail"
+    )
 }
 
 /// Do two texts together tell more than each of them alone?
-#[must_use]
-pub fn completes(
-    whole: &[Diagnosis<'_>],
-    first: &[Diagnosis<'_>],
-    second: &[Diagnosis<'_>],
-) -> bool {
+fn adds(whole: &[Diagnosis<'_>], first: &[Diagnosis<'_>], second: &[Diagnosis<'_>]) -> bool {
     let ([whole], [second]) = (whole, second) else {
         return false;
     };
@@ -78,8 +131,7 @@ pub fn completes(
     let address = second.whole.recipient.address.as_deref();
     let same = matches!(first, [first] if address.is_some()
         && first.whole.recipient.address.as_deref() == address
-        && first.whole.smtp.is_none()
-        && first.whole.code.is_none());
+        && !is_coded(first));
     let failed = whole.whole.kind != Kind::NotABounce;
     knows(whole) > knows(second) || failed && (same || second.whole.recipient.address.is_none())
 }
