@@ -178,12 +178,18 @@ fn a_second_half_completes_the_first_and_edits_its_answer() {
         let mut thanks = message("103", "anna", "thanks a lot!");
         thanks.answer_at = one.answer_at.clone();
         bed.happens(wrote(&thanks));
-        // What another person says belongs to nobody's paste.
+        bed.rest();
+        // What another person pastes has an answer of its own.
         let mut other = message("104", "bert", &second);
         other.answer_at = one.answer_at.clone();
+        bed.happens(wrote(&other));
+        bed.rest();
         bed.restart();
         let edits = bed.all(Op::Edit).len();
         assert_eq!(edits, 1, "in thread: {in_thread}");
+        assert_eq!(bed.standing().len(), 2, "in thread: {in_thread}");
+        bed.happens(deleted(&other));
+        bed.rest();
         // Either half can be taken away; the answer speaks of the other one then.
         bed.happens(deleted(&two));
         bed.rest();

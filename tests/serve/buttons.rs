@@ -152,17 +152,31 @@ fn a_bounce_without_text_opens_a_form_whose_parts_are_one_paste() {
 
 #[test]
 fn a_button_of_another_desk_or_of_a_forgotten_bounce_says_so() {
-    let bed = Bed::new();
-    let action = Action {
-        press: Press::Evidence,
-        case: 4_711,
+    let bed = Bed::with(
+        "[[desk]]\nname = \"other\"\nown_domains = [\"example.net\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C09\"]\n",
+    );
+    bed.happens(wrote(&message("101", "anna", BOUNCE)));
+    bed.rest();
+    let answer = bed.answer_to("101").expect("it is answered");
+    let own = answer.buttons[0].action.case;
+    let evidence = |handle: &str, channel: &str, case| {
+        let action = Action {
+            press: Press::Evidence,
+            case,
+        };
+        let mut pressed = interaction(person("anna"), handle, |handle| What::Pressed {
+            action,
+            on: None,
+            handle,
+        });
+        pressed.event.place.channel = super::channel(channel);
+        bed.happens(pressed);
+        title(&bed.response(handle))
     };
-    bed.happens(interaction(person("anna"), "H1", |handle| What::Pressed {
-        action,
-        on: None,
-        handle,
-    }));
-    assert!(title(&bed.response("H1")).contains("Paste the bounce again"));
+    let again = "Paste the bounce again";
+    assert!(!evidence("H1", "C01", own).contains(again));
+    assert!(evidence("H2", "C09", own).contains(again), "another desk's");
+    assert!(evidence("H3", "C01", 4_711).contains(again), "forgotten");
 }
 
 /// Pastes whose buttons and notes are set down in files.
