@@ -39,6 +39,8 @@ pub enum Op {
     Kind,
     Groups,
     Fetch,
+    /// Only a fault of it is known; it is not noted that it was done.
+    Missed,
 }
 
 /// The platform.
@@ -53,6 +55,8 @@ pub struct FolderChat {
     pub groups: Mutex<Vec<String>>,
     /// Messages that were written while nobody listened.
     pub unheard: Mutex<Vec<Incoming>>,
+    /// In which channels, and from where on, messages were asked for that nobody heard.
+    pub asked: Mutex<Vec<(String, String)>>,
     /// Reads events from the folder as well: for a program of its own.
     pub feeds: bool,
 }
@@ -67,6 +71,7 @@ impl FolderChat {
             door: OnceLock::new(),
             groups: Mutex::default(),
             unheard: Mutex::default(),
+            asked: Mutex::default(),
             feeds: false,
         }
     }
@@ -100,12 +105,14 @@ impl FolderChat {
         done_in(&self.folder)
     }
 
+    fn fault(&self, of: Op) -> Option<(Op, Failure, bool)> {
+        let mut faults = self.faults.lock().expect("a lock");
+        let at = faults.iter().position(|(what, ..)| *what == of);
+        at.and_then(|at| faults.remove(at))
+    }
+
     async fn act(&self, done: Done) -> Result<String, Failure> {
-        let fault = {
-            let mut faults = self.faults.lock().expect("a lock");
-            let at = faults.iter().position(|(what, ..)| *what == done.what);
-            at.and_then(|at| faults.remove(at))
-        };
+        let fault = self.fault(done.what);
         if let Some((_, failure, false)) = fault {
             return Err(failure);
         }
@@ -295,6 +302,13 @@ impl Chat for FolderChat {
 
     fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>> {
         Box::pin(async move {
+            self.asked
+                .lock()
+                .expect("a lock")
+                .push((since.channel.id.clone(), since.message.clone()));
+            if let Some((_, failure, _)) = self.fault(Op::Missed) {
+                return Err(failure);
+            }
             let unheard = self.unheard.lock().expect("a lock").clone();
             let later = unheard.into_iter().filter(|incoming| {
                 let at = incoming.event.message();

@@ -10,6 +10,7 @@ mod buttons;
 mod chat;
 mod checks;
 mod kills;
+mod missed;
 mod rights;
 mod sending;
 mod settings;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adapters::config::Config;
-use adapters::serve::chat::{Chat, Incoming};
+use adapters::serve::chat::{Chat, Failure, Incoming};
 use adapters::serve::run::Program;
 use bot::conversation::First;
 use bot::event::{Event, Handle, Message, Person, PersonKind, What};
@@ -107,10 +108,18 @@ impl Bed {
 
     /// Stops the program in good order and starts it again. `meanwhile` is what is written while nobody listens.
     fn restart_with(&mut self, meanwhile: Vec<Incoming>) {
+        self.restart_failing(meanwhile, &[]);
+    }
+
+    /// Reading what was written meanwhile fails so, one time after the other.
+    fn restart_failing(&mut self, meanwhile: Vec<Incoming>, failures: &[Failure]) {
         let program = self.program.take().expect("it runs");
         self.runtime.block_on(program.stop());
         self.chat = Arc::new(FolderChat::new(self.folder.path()));
         *self.chat.unheard.lock().expect("a lock") = meanwhile;
+        for failure in failures {
+            self.chat.fail(Op::Missed, failure.clone());
+        }
         let (program, store) = start(
             &self.runtime,
             self.folder.path(),
@@ -209,7 +218,13 @@ fn standing(done: &[Done]) -> Vec<Done> {
                 message.expect("what is changed is there").reply = done.reply.clone();
             }
             Op::Delete => messages.retain(|message| message.id != done.id),
-            Op::Respond | Op::Working | Op::Find | Op::Kind | Op::Groups | Op::Fetch => {}
+            Op::Respond
+            | Op::Working
+            | Op::Find
+            | Op::Kind
+            | Op::Groups
+            | Op::Fetch
+            | Op::Missed => {}
         }
     }
     messages

@@ -257,6 +257,39 @@ fn cursors_only_move_forward() {
 }
 
 #[test]
+fn a_gap_stays_where_it_was_opened_until_it_is_caught_up() {
+    let mut bed = Bed::new();
+    let read = |id: &str| Cursor {
+        channel: channel(),
+        message: id.into(),
+        at: Time(5),
+    };
+    let moves = |bed: &Bed, id: &str| {
+        bed.commit(Change {
+            read: vec![read(id)],
+            ..Change::default()
+        });
+    };
+    let open = |bed: &Bed| done(bed.store().open_gaps("chat".into()));
+    assert_eq!(open(&bed), []);
+    moves(&bed, "100");
+    assert_eq!(open(&bed), [read("100")]);
+    moves(&bed, "103");
+    bed.restart();
+    assert_eq!(open(&bed), [read("100")], "103 came after what was missed");
+    let caught_up = |bed: &Bed, id: &str| {
+        bed.commit(Change {
+            caught_up: vec![read(id)],
+            ..Change::default()
+        });
+    };
+    caught_up(&bed, "103");
+    assert_eq!(open(&bed), [read("100")], "that is another gap");
+    caught_up(&bed, "100");
+    assert_eq!(open(&bed), [read("103")]);
+}
+
+#[test]
 fn feedback_is_kept_in_order_and_may_be_changed() {
     let mut bed = Bed::new();
     let says = |person: &str, right, at| Feedback {

@@ -15,19 +15,18 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use super::chat::{Failure, Incoming};
+use super::chat::Incoming;
+use super::missed::Reading;
 use super::server::{Server, now};
 use super::turns::Turn;
 use super::work;
 
 /// Longest text of a message that is kept; chats stop far earlier.
 const LONGEST_TEXT: usize = 1 << 20;
-/// Most messages of one channel that are read after a break.
-const MOST_MISSED: usize = 200;
-/// How often reading them is tried.
-const TRIES: u32 = 5;
 /// How long what the store refused waits for another try.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a connection waits at most for another try of the store.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Events in one go of taking up what was left.
 const AT_A_TIME: usize = 100;
 /// So often an event may end the program before it is left alone.
@@ -37,9 +36,10 @@ const MOST_RESUMED: u32 = 3;
 #[derive(Clone)]
 pub struct Door {
     server: Arc<Server>,
+    reading: Arc<Reading>,
 }
 
-/// How far the channels of a chat were read before a connection.
+/// From where on the channels of a chat may hold what was not received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Since(pub Vec<Cursor>);
 
@@ -70,7 +70,14 @@ pub(super) struct Job {
 
 impl Door {
     pub(super) fn new(server: Arc<Server>) -> Self {
-        Self { server }
+        Self {
+            server,
+            reading: Arc::default(),
+        }
+    }
+
+    pub(super) fn server(&self) -> &Arc<Server> {
+        &self.server
     }
 
     /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on. Where the caller stops waiting
@@ -105,8 +112,14 @@ impl Door {
             return nothing(first);
         };
         match heed(&event, desk) {
-            Heed::Ignore => return nothing(first),
-            Heed::IfAnswered if !self.is_answered(&event).await? => return nothing(first),
+            Heed::Ignore => {
+                self.reading.passed(&self.server, &event, desk);
+                return nothing(first);
+            }
+            Heed::IfAnswered if !self.is_answered(&event).await? => {
+                self.reading.passed(&self.server, &event, desk);
+                return nothing(first);
+            }
             Heed::IfAnswered | Heed::Work => {}
         }
         let waiting = Arc::clone(&self.server.waiting).acquire_owned().await;
@@ -180,13 +193,22 @@ impl Door {
         Ok(false)
     }
 
-    /// Call it before connecting: what is written in the channels from here on is either received or read afterwards.
+    /// Call it before connecting: what is written in the channels from here on is either received or read afterwards. It waits for the
+    /// store, without which nothing can be received.
     pub async fn connecting(&self, chat: &str) -> Since {
-        match self.server.store.cursors(chat.to_string()).await {
-            Ok(cursors) => Since(cursors),
-            Err(trouble) => {
-                warn!(chat, why = %trouble, "how far the channels are read is not known");
-                Since::default()
+        self.reading.end(chat).await;
+        let mut stop = self.server.stop.clone();
+        let mut pause = Duration::from_secs(1);
+        loop {
+            match self.reading.begin(&self.server, chat).await {
+                Ok(gaps) => return Since(gaps),
+                Err(trouble) => {
+                    warn!(chat, why = %trouble, "how far the channels are read is not known");
+                }
+            }
+            tokio::select! {
+                () = sleep(pause) => pause = LONGEST_PAUSE.min(pause * 2),
+                _ = stop.changed() => return Since::default(),
             }
         }
     }
@@ -197,8 +219,7 @@ impl Door {
             line.connected.store(true, Ordering::Relaxed);
         }
         info!(chat, "connected");
-        let (door, chat) = (self.clone(), chat.to_string());
-        tokio::spawn(async move { door.catch_up(&chat, since).await });
+        self.reading.start(self, chat, since);
     }
 
     /// Call it when a connection is lost.
@@ -207,48 +228,6 @@ impl Door {
             line.connected.store(false, Ordering::Relaxed);
         }
         info!(chat, "disconnected");
-    }
-
-    async fn catch_up(&self, chat: &str, since: Since) {
-        let Some(line) = self.server.line(chat) else {
-            return;
-        };
-        for cursor in since.0 {
-            let world = self.server.world();
-            if world.desk_of(&cursor.channel).is_none() {
-                continue;
-            }
-            for incoming in self.missed(line.chat.as_ref(), &cursor).await {
-                match self.receive(incoming).await {
-                    Ok(accepted) => accepted.work(),
-                    Err(trouble) => {
-                        warn!(chat, why = %trouble, "a missed message could not be taken in");
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    async fn missed(&self, chat: &dyn super::chat::Chat, cursor: &Cursor) -> Vec<Incoming> {
-        let mut pause = Duration::from_secs(1);
-        for _ in 0..TRIES {
-            match chat.missed(cursor, MOST_MISSED).await {
-                Ok(missed) => return missed,
-                Err(Failure::Slow { wait, .. }) => sleep(wait).await,
-                Err(Failure::Down(_) | Failure::Unsure(_)) => sleep(pause).await,
-                Err(failure @ (Failure::Refused(_) | Failure::Gone | Failure::Stale)) => {
-                    warn!(chat = chat.name(), why = %failure, "missed messages cannot be read");
-                    return Vec::new();
-                }
-            }
-            pause *= 2;
-        }
-        warn!(
-            chat = chat.name(),
-            "missed messages were not read: it was tried often enough"
-        );
-        Vec::new()
     }
 
     /// Takes up what a program that ended left undone.

@@ -17,6 +17,7 @@ mod work;
 mod send;
 
 pub mod logs;
+mod missed;
 mod reload;
 pub mod run;
 mod server;

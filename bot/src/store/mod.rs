@@ -42,6 +42,8 @@ pub struct Change {
     pub forgotten: Vec<MessageRef>,
     pub feedback: Vec<Feedback>,
     pub read: Vec<Cursor>,
+    /// Gaps that `Store::open_gaps` gave out and that are read. One that begins elsewhere by now stays.
+    pub caught_up: Vec<Cursor>,
     /// When this happens.
     pub now: Time,
 }
@@ -118,6 +120,10 @@ pub trait Store: Send + Sync {
 
     /// How far the channels of a chat are read.
     fn cursors(&self, chat: String) -> Promise<'_, Vec<Cursor>>;
+
+    /// Before a connection: from where on the channels of a chat may hold what was not received. It stays so, whatever is received
+    /// meanwhile and whoever is killed, until a `Change` says that it is caught up.
+    fn open_gaps(&self, chat: String) -> Promise<'_, Vec<Cursor>>;
 
     /// Feedback in the order it was given, `from` the first row that is wanted.
     fn feedback(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Feedback)>>;

@@ -171,6 +171,10 @@ impl Store for SledStore {
         self.run(move |draft, _| memory::cursors(draft, &chat))
     }
 
+    fn open_gaps(&self, chat: String) -> Promise<'_, Vec<Cursor>> {
+        self.run(move |draft, _| memory::open_gaps(draft, &chat))
+    }
+
     fn feedback(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Feedback)>> {
         self.run(move |draft, _| memory::feedback(draft, from, most))
     }
@@ -212,6 +216,7 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
         forgotten,
         feedback,
         read,
+        caught_up,
         now,
     } = change;
     let mut ids = Vec::with_capacity(posts.len());
@@ -229,6 +234,9 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
     }
     for cursor in read {
         memory::read(draft, cursor)?;
+    }
+    for gap in &caught_up {
+        memory::close_gap(draft, gap)?;
     }
     if let Some((id, outcome)) = finished {
         inbox::finish(draft, mind, id, outcome)?;

@@ -47,6 +47,8 @@ pub enum Kind {
     AnswerTime = b'u',
     LastPaste = b't',
     Cursor = b'c',
+    /// Where a channel's cursor stood before what is not read yet.
+    Gap = b'h',
     Feedback = b'v',
     /// Post and person -> the number of their feedback.
     FeedbackOf = b'V',

@@ -106,6 +106,30 @@ pub fn cursors(draft: &Draft, chat: &str) -> Result<Vec<Cursor>, Fault> {
     Ok(cursors)
 }
 
+pub fn open_gaps(draft: &mut Draft, chat: &str) -> Result<Vec<Cursor>, Fault> {
+    let mut gaps = Vec::new();
+    for cursor in cursors(draft, chat)? {
+        let key = Key::new(Kind::Gap).channel(&cursor.channel).checked()?;
+        let gap = match draft.record::<Cursor>(&key)? {
+            Some(gap) => gap,
+            None => {
+                draft.put_record(key, &cursor)?;
+                cursor
+            }
+        };
+        gaps.push(gap);
+    }
+    Ok(gaps)
+}
+
+pub fn close_gap(draft: &mut Draft, gap: &Cursor) -> Result<(), Fault> {
+    let key = Key::new(Kind::Gap).channel(&gap.channel).checked()?;
+    if draft.record::<Cursor>(&key)?.as_ref() == Some(gap) {
+        draft.remove(&key)?;
+    }
+    Ok(())
+}
+
 pub fn put_feedback(draft: &mut Draft, mind: &mut Mind, given: &Feedback) -> Result<(), Fault> {
     let of = feedback_of(given).checked()?;
     if let Some(old) = draft.number(&of)? {
