@@ -11,6 +11,7 @@ mod chat;
 mod checks;
 mod kills;
 mod missed;
+mod renewed;
 mod rights;
 mod sending;
 mod settings;

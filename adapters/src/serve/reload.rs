@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 use tracing::{info, warn};
 
 use super::server::Server;
 use super::world::World;
-use crate::config::Config;
+use crate::config::{Config, Keep};
 
 /// How often the files are looked at. Only names, sizes and times are read.
 const GLANCE: Duration = Duration::from_secs(2);
@@ -22,16 +22,23 @@ const MOST_FILES: usize = 20_000;
 const DEEPEST: usize = 6;
 
 /// Reads again what changes, until the program stops. `now` asks for it at once.
-pub async fn run(server: Arc<Server>, file: PathBuf, mut config: Config, now: Arc<Notify>) {
+pub async fn run(
+    server: Arc<Server>,
+    keep: watch::Sender<Keep>,
+    file: PathBuf,
+    mut config: Config,
+    now: Arc<Notify>,
+) {
     let mut stop = server.stop.clone();
-    let mut seen = look(&file, &config);
+    let mut folders = folders_of(&config);
+    let mut seen = look(&file, &folders);
     loop {
         let asked = tokio::select! {
             () = sleep(GLANCE) => false,
             () = now.notified() => true,
             _ = stop.changed() => return,
         };
-        let found = look(&file, &config);
+        let found = look(&file, &folders);
         if found == seen && !asked {
             continue;
         }
@@ -39,32 +46,44 @@ pub async fn run(server: Arc<Server>, file: PathBuf, mut config: Config, now: Ar
         seen = found;
         if !asked {
             sleep(Duration::from_millis(200)).await;
-            seen = look(&file, &config);
+            seen = look(&file, &folders);
         }
         let (path, old) = (file.clone(), config.clone());
         let read = tokio::task::spawn_blocking(move || read(&path, &old)).await;
         match read {
-            Ok(Ok((new, world))) => {
+            Ok(Ok((new, Ok(world)))) => {
                 server.change_world(world);
+                keep.send_replace(new.keep);
                 info!(
                     desks = new.desks.len(),
                     "config and knowledge were read again"
                 );
                 config = new;
-                seen = look(&file, &config);
+                folders = folders_of(&config);
+                seen = look(&file, &folders);
             }
-            Ok(Err(why)) => {
-                warn!(
-                    why,
-                    "the changed config or knowledge is refused; the old one goes on"
-                );
+            Ok(Ok((new, Err(why)))) => {
+                refused(&why);
+                // It is looked at again when its folders are mended.
+                folders = folders_of(&config);
+                folders.extend(folders_of(&new));
+                seen = look(&file, &folders);
             }
+            Ok(Err(why)) => refused(&why),
             Err(_) => warn!("reading the changed config ended in a panic; the old one goes on"),
         }
     }
 }
 
-fn read(file: &Path, old: &Config) -> Result<(Config, World), String> {
+fn refused(why: &str) {
+    warn!(
+        why,
+        "the changed config or knowledge is refused; the old one goes on"
+    );
+}
+
+/// The config, and the world that it makes where its knowledge passes the checks.
+fn read(file: &Path, old: &Config) -> Result<(Config, Result<World, String>), String> {
     let new = Config::read(file).map_err(|faults| faults.to_string())?;
     let fixed = [
         ("store", new.store != old.store),
@@ -76,16 +95,20 @@ fn read(file: &Path, old: &Config) -> Result<(Config, World), String> {
     for (key, _) in fixed.iter().filter(|(_, changed)| *changed) {
         warn!(key, "this key counts from the next start on");
     }
-    let world = World::new(&new).map_err(|error| format!("{error:#}"))?;
+    let world = World::new(&new).map_err(|error| format!("{error:#}"));
     Ok((new, world))
 }
 
+fn folders_of(config: &Config) -> Vec<PathBuf> {
+    let folders = config.overlays.iter().flatten().chain(&config.knowledge);
+    folders.cloned().collect()
+}
+
 /// Names, sizes and times of everything that is read.
-fn look(file: &Path, config: &Config) -> u64 {
+fn look(file: &Path, folders: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut left = MOST_FILES;
     note(file, 0, &mut hasher, &mut left);
-    let folders = config.overlays.iter().flatten().chain(&config.knowledge);
     for folder in folders {
         note(folder, 0, &mut hasher, &mut left);
     }

@@ -35,6 +35,7 @@ pub type Chats = fn(&Config) -> Result<Vec<Arc<dyn Chat>>>;
 pub struct Program {
     server: Arc<Server>,
     stop: watch::Sender<bool>,
+    keep: watch::Sender<Keep>,
     /// A chat that can never work ends the program.
     listening: Vec<(&'static str, JoinHandle<Result<(), super::chat::Failure>>)>,
     sending: Vec<JoinHandle<()>>,
@@ -110,9 +111,11 @@ impl Program {
         if left > 0 {
             info!(events = left, "what was left is taken up");
         }
+        let (keep, kept) = watch::channel(config.keep);
         let mut program = Self {
             server: Arc::clone(&server),
             stop,
+            keep,
             listening: Vec::new(),
             sending: Vec::new(),
             others: Vec::new(),
@@ -124,8 +127,7 @@ impl Program {
             let listen = Arc::clone(&line.chat).listen(door.clone(), stopped.clone());
             program.listening.push((name, tokio::spawn(listen)));
         }
-        let keep = config.keep;
-        let cleaning = clean(Arc::clone(&server), keep);
+        let cleaning = clean(Arc::clone(&server), kept);
         program.others.push(tokio::spawn(cleaning));
         Ok(program)
     }
@@ -133,7 +135,8 @@ impl Program {
     /// Reads the config and the knowledge again when they change, or when `again` says so.
     pub fn watch(&mut self, file: &Path, config: Config, again: Arc<Notify>) {
         let server = Arc::clone(&self.server);
-        let watching = reload::run(server, file.to_path_buf(), config, again);
+        let keep = self.keep.clone();
+        let watching = reload::run(server, keep, file.to_path_buf(), config, again);
         self.others.push(tokio::spawn(watching));
     }
 
@@ -215,10 +218,11 @@ fn status(server: &Server) -> Status {
     }
 }
 
-/// Takes old rows away.
-async fn clean(server: Arc<Server>, keep: Keep) {
+/// Takes old rows away, each hour and when it changes how long they are kept.
+async fn clean(server: Arc<Server>, mut kept: watch::Receiver<Keep>) {
     let mut stop = server.stop.clone();
     loop {
+        let keep = *kept.borrow_and_update();
         let days = |days: u16| now().minus(DAY * u32::from(days));
         let prune = Prune {
             events_before: days(keep.events_days),
@@ -241,6 +245,7 @@ async fn clean(server: Arc<Server>, keep: Keep) {
         }
         tokio::select! {
             () = sleep(CLEANING) => {}
+            Ok(()) = kept.changed() => {}
             _ = stop.changed() => return,
         }
     }
