@@ -4,7 +4,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use bot::store::trouble::Trouble;
 use serde_json::Value;
 use serenity::all::{Interaction, Message};
 use serenity::http::Route;
@@ -12,6 +14,7 @@ use serenity::model::event::{Event, MessageUpdateEvent};
 use serenity::model::id::{ChannelId, GuildId};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 use tracing::warn;
 
 use super::around::{around, channel, is_program};
@@ -29,6 +32,12 @@ const LINES: usize = 16;
 const ASKED: usize = 16;
 /// So many wait in each line.
 const WAITING: usize = 64;
+/// First and longest pause before something is taken in once more.
+const PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// So often what ends without a word from the store is tried.
+const MOST_TRIES: u32 = 3;
+
 /// Something that is taken in.
 enum Came {
     Wrote(Box<Message>),
@@ -45,10 +54,14 @@ pub async fn listen(discord: Arc<Discord>, door: Door, stop: Stop) -> Result<(),
     let mut lines = |count: usize| -> Vec<mpsc::Sender<Came>> {
         let line = || {
             let (line, mut waiting) = mpsc::channel(WAITING);
-            let (discord, door) = (Arc::clone(&discord), door.clone());
+            let taking = Taking {
+                discord: Arc::clone(&discord),
+                door: door.clone(),
+                stop: stop.clone(),
+            };
             workers.spawn(async move {
                 while let Some(came) = waiting.recv().await {
-                    take(&discord, &door, came).await;
+                    taking.take(came).await;
                 }
             });
             line
@@ -270,50 +283,86 @@ async fn send(lines: &[mpsc::Sender<Came>], key: &str, came: Came) {
     }
 }
 
-async fn take(discord: &Discord, door: &Door, came: Came) {
-    match came {
-        Came::Wrote(message) => {
-            let (space, seen) = around(discord, &message).await;
-            receive(door, event::wrote(&message, &space, &seen)).await;
-        }
-        Came::Edited(message) => edited(discord, door, &message).await,
-        Came::EditedPartly(part) => {
-            let asked = discord.rest.get(Route::ChannelMessage {
-                channel_id: part.channel_id,
-                message_id: part.id,
-            });
-            if let Some(mut whole) = asked.await.ok().and_then(salvage::message) {
-                whole.guild_id = part.guild_id;
-                edited(discord, door, &whole).await;
+/// Takes in what stands in one line.
+struct Taking {
+    discord: Arc<Discord>,
+    door: Door,
+    stop: Stop,
+}
+
+impl Taking {
+    async fn take(&self, came: Came) {
+        let discord = &self.discord;
+        match came {
+            Came::Wrote(message) => {
+                let (space, seen) = around(discord, &message).await;
+                self.receive(event::wrote(&message, &space, &seen)).await;
+            }
+            Came::Edited(message) => self.edited(&message).await,
+            Came::EditedPartly(part) => {
+                let asked = discord.rest.get(Route::ChannelMessage {
+                    channel_id: part.channel_id,
+                    message_id: part.id,
+                });
+                if let Some(mut whole) = asked.await.ok().and_then(salvage::message) {
+                    whole.guild_id = part.guild_id;
+                    self.edited(&whole).await;
+                }
+            }
+            Came::Deleted(within, guild, ids) => {
+                let space = guild.map(|guild| guild.to_string()).unwrap_or_default();
+                let seen = Seen {
+                    channel: channel(discord, within, guild.is_some()).await,
+                    ..Seen::default()
+                };
+                for id in ids {
+                    let gone = event::deleted(&id.to_string(), &within.to_string(), &space, &seen);
+                    self.receive(Some(gone)).await;
+                }
+            }
+            Came::Asked(interaction) => {
+                answer::interact(discord, &self.door, &interaction).await;
             }
         }
-        Came::Deleted(within, guild, ids) => {
-            let space = guild.map(|guild| guild.to_string()).unwrap_or_default();
-            let seen = Seen {
-                channel: channel(discord, within, guild.is_some()).await,
-                ..Seen::default()
+    }
+
+    async fn edited(&self, message: &Message) {
+        if !is_program(message) {
+            let (space, seen) = around(&self.discord, message).await;
+            self.receive(event::edited(message, &space, &seen)).await;
+        }
+    }
+
+    /// What the store refuses is tried again, and what comes after it waits: a full disk costs time and no paste.
+    async fn receive(&self, incoming: Option<Incoming>) {
+        let Some(incoming) = incoming else { return };
+        let (mut pause, mut tries) = (PAUSE, 0);
+        loop {
+            let trouble = match self.door.receive(incoming.clone()).await {
+                Ok(accepted) => return accepted.work(),
+                Err(trouble) => trouble,
             };
-            for id in ids {
-                let gone = event::deleted(&id.to_string(), &within.to_string(), &space, &seen);
-                receive(door, Some(gone)).await;
+            warn!(why = %trouble, "a message could not be taken in");
+            tries += 1;
+            let never = match trouble {
+                Trouble::TooLarge { .. } | Trouble::Missing(_) => true,
+                // So ends a panic, too, and one message must not hold the others back for ever.
+                Trouble::Closed => tries >= MOST_TRIES,
+                _ => false,
+            };
+            if never || !self.pause(pause).await {
+                return;
             }
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        Came::Asked(interaction) => answer::interact(discord, door, &interaction).await,
     }
-}
 
-async fn edited(discord: &Discord, door: &Door, message: &Message) {
-    if !is_program(message) {
-        let (space, seen) = around(discord, message).await;
-        receive(door, event::edited(message, &space, &seen)).await;
-    }
-}
-
-async fn receive(door: &Door, incoming: Option<Incoming>) {
-    let Some(incoming) = incoming else { return };
-    match door.receive(incoming).await {
-        Ok(accepted) => accepted.work(),
-        // It is read again after the next connection.
-        Err(trouble) => warn!(why = %trouble, "a message could not be taken in"),
+    /// `false`: the program stops. What was not taken in by then is read after the next start.
+    async fn pause(&self, time: Duration) -> bool {
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            () = sleep(time) => true,
+            _ = stop.wait_for(|stop| *stop) => false,
+        }
     }
 }
