@@ -2,8 +2,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -30,12 +29,25 @@ const LARGEST: usize = 8 << 20;
 /// So long a request waits for its limit by itself; longer waits are the caller's.
 const SHORT: Duration = Duration::from_millis(1_500);
 
+/// How long nothing is asked after the token was refused, at first and at most; and after how many refusals it is believed.
+const REFUSED: Duration = Duration::from_secs(1);
+const LONGEST_REFUSED: Duration = Duration::from_secs(120);
+const MOST_REFUSALS: u32 = 3;
+
 /// Discord at another address, encrypted by an authority of one's own: what tests of the limits need.
 #[derive(Clone, Debug)]
 pub struct Elsewhere {
     pub at: SocketAddr,
     /// The authority's certificate (PEM).
     pub authority: Vec<u8>,
+}
+
+/// Whether the bot's token is refused: asking on and on would only get us barred.
+#[derive(Debug, Default)]
+struct Lock {
+    /// Refusals without a success between them.
+    refusals: u32,
+    until: Option<Instant>,
 }
 
 /// The API.
@@ -46,8 +58,7 @@ pub struct Rest {
     /// Where the API is, where that is not Discord itself.
     proxy: Option<String>,
     limits: Arc<Limits>,
-    /// The bot's token was refused: asking on would only get us barred.
-    locked_out: AtomicBool,
+    lock: Mutex<Lock>,
 }
 
 impl Rest {
@@ -78,7 +89,7 @@ impl Rest {
             token,
             proxy,
             limits,
-            locked_out: AtomicBool::new(false),
+            lock: Mutex::default(),
         })
     }
 
@@ -150,13 +161,18 @@ impl Rest {
         asked: Asked,
         doing: impl Future<Output = serenity::Result<T>>,
     ) -> Result<T, Trouble> {
-        if !asked.by_interaction && self.locked_out.load(Ordering::Relaxed) {
+        if !asked.by_interaction && self.rests(Instant::now()) {
             return Err(Trouble::LockedOut);
         }
         self.wait(&route, asked.by_interaction).await?;
         // serenity waits for a limit by itself, and may wait for long.
         let done = match timeout(PATIENCE, doing).await {
-            Ok(Ok(done)) => return Ok(done),
+            Ok(Ok(done)) => {
+                if !asked.by_interaction {
+                    *self.lock() = Lock::default();
+                }
+                return Ok(done);
+            }
             Ok(Err(error)) => {
                 if counts(&error) {
                     self.limits.refused(Instant::now());
@@ -166,9 +182,32 @@ impl Rest {
             Err(_) => Trouble::Failed(asked.unsure("no answer in time")),
         };
         if done == Trouble::LockedOut {
-            self.locked_out.store(true, Ordering::Relaxed);
+            self.lock_out(Instant::now());
         }
         Err(done)
+    }
+
+    /// Was the token refused again and again, so that it is not by chance?
+    pub fn locked_out(&self) -> bool {
+        self.lock().refusals >= MOST_REFUSALS
+    }
+
+    fn rests(&self, now: Instant) -> bool {
+        self.lock().until.is_some_and(|until| now < until)
+    }
+
+    fn lock_out(&self, now: Instant) {
+        let mut lock = self.lock();
+        // Requests that were on their way together are refused together.
+        if lock.until.is_none_or(|until| until <= now) {
+            let pause = REFUSED * 4u32.saturating_pow(lock.refusals.min(8));
+            lock.until = Some(now + pause.min(LONGEST_REFUSED));
+            lock.refusals += 1;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Lock> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn wait(&self, route: &Route<'_>, exempt: bool) -> Result<(), Trouble> {
@@ -182,10 +221,13 @@ impl Rest {
                 }
                 None => None,
             };
-            let (wait, everywhere) = match (held, self.limits.ask(exempt, now)) {
-                (Some(wait), _) => (wait, false),
-                (None, Ok(())) => return Ok(()),
-                (None, Err(wait)) => (wait.time, wait.everywhere),
+            // Who is held back takes nothing of what may go in a second.
+            let (wait, everywhere) = match held {
+                Some(wait) => (wait, false),
+                None => match self.limits.ask(exempt, now) {
+                    Ok(()) => return Ok(()),
+                    Err(wait) => (wait.time, wait.everywhere),
+                },
             };
             if wait > SHORT || now.duration_since(begun) > SHORT {
                 return Err(Trouble::Failed(Failure::Slow { wait, everywhere }));

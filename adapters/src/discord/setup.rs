@@ -10,7 +10,7 @@ use serenity::http::{LightMethod, Route};
 use serenity::model::Permissions;
 
 use super::rest::Rest;
-use super::trouble::Trouble;
+use super::trouble::{self, Trouble};
 use super::{commands, number};
 use crate::check_domain::runtime;
 use crate::config::Config;
@@ -45,7 +45,10 @@ pub fn run(config: &Path) -> Result<ExitCode> {
 }
 
 async fn set_up(rest: &Rest) -> Result<String> {
-    let why = |trouble: Trouble| anyhow::anyhow!("Discord: {}", Failure::from(trouble));
+    let why = |trouble: Trouble| match trouble {
+        Trouble::LockedOut => anyhow::anyhow!("Discord: {}", trouble::TOKEN),
+        trouble => anyhow::anyhow!("Discord: {}", Failure::from(trouble)),
+    };
     let me = rest.get(Route::UserMe).await.map_err(why)?;
     let application = rest.get(Route::Oauth2ApplicationCurrent).await;
     let application = application.map_err(why)?;

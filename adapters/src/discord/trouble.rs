@@ -18,6 +18,9 @@ mod code {
     pub const THREAD_LOCKED: isize = 160_005;
 }
 
+/// What is said where the token is refused.
+pub const TOKEN: &str =
+    "the token is not accepted: put the bot's present token where the config says";
 /// How long is waited where Discord asked for it without a time that serenity hands on.
 const A_WHILE: Duration = Duration::from_secs(1);
 
@@ -45,10 +48,8 @@ impl From<Trouble> for Failure {
             Trouble::ThreadExists => Self::Refused("the thread is there already".into()),
             Trouble::Archived => Self::Refused("the thread is archived".into()),
             Trouble::Acknowledged => Self::Stale,
-            Trouble::LockedOut => Self::Refused(
-                "the token is not accepted: put the bot's present token where the config says"
-                    .into(),
-            ),
+            // The gateway's loop ends the program where it stays so; what was to be said waits until then.
+            Trouble::LockedOut => Self::Down(TOKEN.into()),
         }
     }
 }
