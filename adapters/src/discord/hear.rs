@@ -77,7 +77,6 @@ pub async fn listen(discord: Arc<Discord>, door: Door, stop: Stop) -> Result<(),
         asked,
         unread: 0,
     };
-    // It ends when nobody holds the other end of its line any more.
     let hearing = tokio::spawn(ear.hear(listening));
     let ended = gateway::run(&discord.rest, &discord.at, line, stop).await;
     // What was received is taken in before the program goes.
@@ -111,6 +110,7 @@ impl Ear {
             match heard {
                 Heard::Event(event) => self.event(*event).await,
                 Heard::Down => self.door.disconnected(event::NAME),
+                Heard::Over => break,
             }
         }
     }
