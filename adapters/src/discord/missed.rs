@@ -40,7 +40,7 @@ pub async fn missed(
         if is_program(&message) {
             continue;
         }
-        let (space, seen) = around(discord, &message).await;
+        let (space, seen) = around(discord, &message).await?;
         incoming.extend(event::wrote(&message, &space, &seen));
     }
     Ok(incoming)
@@ -58,9 +58,14 @@ async fn threads(
     };
     let said = match discord.rest.get(route).await {
         Ok(said) => said,
-        Err(Trouble::Failed(slow @ Failure::Slow { .. })) => return Err(slow),
-        // What stands in threads is not worth losing what stands in the channel.
-        Err(_) => Value::Null,
+        Err(trouble) => match Failure::from(trouble) {
+            // That stays so, and what stands in the channel is not lost for it.
+            failure @ (Failure::Refused(_) | Failure::Gone | Failure::Stale) => {
+                warn!(why = %failure, "what was written in threads meanwhile cannot be read");
+                Value::Null
+            }
+            failure => return Err(failure),
+        },
     };
     let list = said.get("threads").and_then(Value::as_array);
     let mut threads = Vec::new();
