@@ -10,7 +10,7 @@ use serenity::http::{LightMethod, Route};
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use super::around::{channel, is_member};
+use super::around::{channel_soon, is_member};
 use super::asking::{self, Asked};
 use super::event::Seen;
 use super::say::token;
@@ -45,7 +45,7 @@ pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
         // Who brought the bot along to another server is a stranger there.
         member: !space.is_empty() || direct && is_member(discord, asked.user.id).await,
         on_server,
-        channel: channel(discord, asked.channel_id, !direct).await,
+        channel: channel_soon(discord, asked.channel_id, !direct).await,
     };
     let Some(incoming) = asking::interaction(of, &seen) else {
         let old = "That does not work any more. Ask again with /help or a new paste.";

@@ -23,10 +23,13 @@ pub fn is_program(message: &Message) -> bool {
 }
 
 /// What has to be known beside a message.
-pub async fn around(discord: &Discord, message: &Message) -> (String, Seen) {
+///
+/// # Errors
+/// Where it cannot be known now.
+pub async fn around(discord: &Discord, message: &Message) -> Result<(String, Seen), Failure> {
     let space = message.guild_id.map(|guild| guild.to_string());
     let space = space.unwrap_or_default();
-    let channel = channel(discord, message.channel_id, !space.is_empty()).await;
+    let channel = channel(discord, message.channel_id, !space.is_empty()).await?;
     if channel.parent.is_some() {
         let (id, within) = (message.id.to_string(), message.channel_id.to_string());
         discord.known.stands(&id, &within);
@@ -37,32 +40,54 @@ pub async fn around(discord: &Discord, message: &Message) -> (String, Seen) {
         on_server: !space.is_empty(),
         channel,
     };
-    (space, seen)
+    Ok((space, seen))
 }
 
 /// What a channel is; asked for where it is not known.
-pub async fn channel(discord: &Discord, channel: ChannelId, on_server: bool) -> known::Channel {
+///
+/// # Errors
+/// Where it cannot be asked for now.
+pub async fn channel(
+    discord: &Discord,
+    channel: ChannelId,
+    on_server: bool,
+) -> Result<known::Channel, Failure> {
     let id = channel.to_string();
     if let Some(known) = discord.known.channel(&id) {
-        return known;
+        return Ok(known);
     }
     if !on_server {
-        return known::Channel {
+        return Ok(known::Channel {
             direct: true,
             ..known::Channel::default()
-        };
+        });
     }
     let route = Route::Channel {
         channel_id: channel,
     };
-    if let Ok(Ok(said)) = timeout(PATIENCE, discord.rest.get(route)).await {
-        discord.known.read(&said);
+    match discord.rest.get(route).await {
+        Ok(said) => discord.known.read(&said),
+        Err(trouble) => match Failure::from(trouble) {
+            // It is gone, or closed to us: that will not change by asking.
+            Failure::Refused(_) | Failure::Gone | Failure::Stale => {}
+            failure => return Err(failure),
+        },
     }
-    // Most channels are such; a thread that is taken for one belongs to no desk.
-    discord.known.channel(&id).unwrap_or(known::Channel {
+    Ok(discord.known.channel(&id).unwrap_or_else(guess))
+}
+
+/// What a channel is, or a guess where nobody says it soon: a question does not wait for long.
+pub async fn channel_soon(discord: &Discord, of: ChannelId, on_server: bool) -> known::Channel {
+    let asked = timeout(PATIENCE, channel(discord, of, on_server)).await;
+    asked.ok().and_then(Result::ok).unwrap_or_else(guess)
+}
+
+/// Most channels are such; a thread that is taken for one belongs to no desk.
+fn guess() -> known::Channel {
+    known::Channel {
         threads: true,
         ..known::Channel::default()
-    })
+    }
 }
 
 /// Does somebody belong to a server of a desk?

@@ -25,7 +25,7 @@ use crate::config::is_loopback;
 use crate::serve::chat::{Failure, Stop};
 
 /// Events that wait to be taken in.
-const WAITING: usize = 2_048;
+pub const WAITING: usize = 2_048;
 /// First and longest pause before a new client is tried.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -187,7 +187,8 @@ async fn keep(rest: &Rest, at: &Where, line: &Line, mut stop: Stop) -> Result<()
     Ok(())
 }
 
-async fn stopped(stop: &mut Stop) {
+/// Waits until the program stops.
+pub async fn stopped(stop: &mut Stop) {
     // Who could say it being gone means the same.
     let _gone = stop.wait_for(|stop| *stop).await;
 }

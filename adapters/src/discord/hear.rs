@@ -12,9 +12,9 @@ use serenity::all::{Interaction, Message};
 use serenity::http::Route;
 use serenity::model::event::{Event, MessageUpdateEvent};
 use serenity::model::id::{ChannelId, GuildId};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use super::around::{around, channel, is_program};
@@ -28,10 +28,11 @@ use crate::serve::logs;
 
 /// So many messages are taken in at a time; those of one channel one after another, so that it is known how far it was read.
 const LINES: usize = 16;
-/// So many commands, presses and forms at a time. Discord waits three seconds for each.
-const ASKED: usize = 16;
-/// So many wait in each line.
-const WAITING: usize = 64;
+/// So many commands, presses and forms at a time, and how long one more waits: Discord waits three seconds for its acknowledgement.
+const ASKED: usize = 64;
+const HURRY: Duration = Duration::from_secs(2);
+/// So many wait in each line: as many as in the gateway's, so that a line that stands still holds no question back.
+const WAITING: usize = gateway::WAITING;
 /// First and longest pause before something is taken in once more.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -45,36 +46,33 @@ enum Came {
     /// Only a part of what was edited came; the whole has to be asked for.
     EditedPartly(Box<Message>),
     Deleted(ChannelId, Option<GuildId>, Vec<u64>),
-    Asked(Box<Interaction>),
 }
 
 /// Listens until the program stops.
 pub async fn listen(discord: Arc<Discord>, door: Door, stop: Stop) -> Result<(), Failure> {
     let mut workers = JoinSet::new();
-    let mut lines = |count: usize| -> Vec<mpsc::Sender<Came>> {
-        let line = || {
-            let (line, mut waiting) = mpsc::channel(WAITING);
-            let taking = Taking {
-                discord: Arc::clone(&discord),
-                door: door.clone(),
-                stop: stop.clone(),
-            };
-            workers.spawn(async move {
-                while let Some(came) = waiting.recv().await {
-                    taking.take(came).await;
-                }
-            });
-            line
+    let new_line = || {
+        let (line, mut waiting) = mpsc::channel(WAITING);
+        let taking = Taking {
+            discord: Arc::clone(&discord),
+            door: door.clone(),
+            stop: stop.clone(),
         };
-        std::iter::repeat_with(line).take(count).collect()
+        workers.spawn(async move {
+            while let Some(came) = waiting.recv().await {
+                taking.take(came).await;
+            }
+        });
+        line
     };
-    let (written, asked) = (lines(LINES), lines(ASKED));
+    let written = std::iter::repeat_with(new_line).take(LINES).collect();
     let (line, listening) = gateway::line();
     let ear = Ear {
         discord: Arc::clone(&discord),
         door,
         written,
-        asked,
+        asked: JoinSet::new(),
+        room: Arc::new(Semaphore::new(ASKED)),
         unread: 0,
     };
     let hearing = tokio::spawn(ear.hear(listening));
@@ -89,7 +87,9 @@ struct Ear {
     discord: Arc<Discord>,
     door: Door,
     written: Vec<mpsc::Sender<Came>>,
-    asked: Vec<mpsc::Sender<Came>>,
+    /// A task for each question.
+    asked: JoinSet<()>,
+    room: Arc<Semaphore>,
     /// What the gateway said and serenity could not read at all, as far as it was noted.
     unread: u64,
 }
@@ -113,6 +113,8 @@ impl Ear {
                 Heard::Over => break,
             }
         }
+        // What was asked is acknowledged before the program goes.
+        while self.asked.join_next().await.is_some() {}
     }
 
     /// Reads what stands in the channels after what was taken in. Everything that comes later waits until it is noted how far that is.
@@ -162,7 +164,7 @@ impl Ear {
                 let gone = Came::Deleted(event.channel_id, event.guild_id, ids);
                 self.hand_on(event.channel_id, gone).await;
             }
-            Event::InteractionCreate(event) => self.ask(event.interaction).await,
+            Event::InteractionCreate(event) => self.ask(event.interaction),
             // What serenity's types do not take comes as it was.
             Event::Unknown(event) => self.salvage(&event.kind, event.value).await,
             _ => {}
@@ -214,7 +216,7 @@ impl Ear {
             },
             "INTERACTION_CREATE" => match salvage::interaction(value) {
                 Some(interaction) => {
-                    self.ask(interaction).await;
+                    self.ask(interaction);
                     true
                 }
                 None => false,
@@ -258,28 +260,26 @@ impl Ear {
         let channel = channel.to_string();
         let known = self.discord.known.channel(&channel);
         let whole = known.and_then(|known| known.parent).unwrap_or(channel);
-        send(&self.written, &whole, came).await;
-    }
-
-    async fn ask(&self, interaction: Interaction) {
-        if let Some(id) = super::asking::asked(&interaction).map(|asked| asked.id) {
-            send(
-                &self.asked,
-                &id.to_string(),
-                Came::Asked(Box::new(interaction)),
-            )
-            .await;
+        let mut hasher = DefaultHasher::new();
+        whole.hash(&mut hasher);
+        let chosen = usize::try_from(hasher.finish() % (self.written.len().max(1) as u64));
+        if let Some(line) = chosen.ok().and_then(|at| self.written.get(at)) {
+            // Its other end lives as long as this one.
+            let _sent = line.send(came).await;
         }
     }
-}
 
-async fn send(lines: &[mpsc::Sender<Came>], key: &str, came: Came) {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    let chosen = usize::try_from(hasher.finish() % (lines.len().max(1) as u64));
-    if let Some(line) = chosen.ok().and_then(|at| lines.get(at)) {
-        // Its other end lives as long as this one.
-        let _sent = line.send(came).await;
+    fn ask(&mut self, interaction: Interaction) {
+        // Those that are done.
+        while self.asked.try_join_next().is_some() {}
+        let (discord, door) = (Arc::clone(&self.discord), self.door.clone());
+        let room = Arc::clone(&self.room);
+        self.asked.spawn(async move {
+            match timeout(HURRY, room.acquire_owned()).await {
+                Ok(Ok(_room)) => answer::interact(&discord, &door, &interaction).await,
+                _ => warn!("more is asked at a time than can be acknowledged; one gets no answer"),
+            }
+        });
     }
 }
 
@@ -295,24 +295,31 @@ impl Taking {
         let discord = &self.discord;
         match came {
             Came::Wrote(message) => {
-                let (space, seen) = around(discord, &message).await;
-                self.receive(event::wrote(&message, &space, &seen)).await;
+                let beside = self.again(|| around(discord, &message)).await;
+                if let Some((space, seen)) = beside {
+                    self.receive(event::wrote(&message, &space, &seen)).await;
+                }
             }
             Came::Edited(message) => self.edited(&message).await,
             Came::EditedPartly(part) => {
-                let asked = discord.rest.get(Route::ChannelMessage {
+                let route = Route::ChannelMessage {
                     channel_id: part.channel_id,
                     message_id: part.id,
-                });
-                if let Some(mut whole) = asked.await.ok().and_then(salvage::message) {
+                };
+                let whole = || async { Ok(discord.rest.get(route).await?) };
+                if let Some(mut whole) = self.again(whole).await.and_then(salvage::message) {
                     whole.guild_id = part.guild_id;
                     self.edited(&whole).await;
                 }
             }
             Came::Deleted(within, guild, ids) => {
                 let space = guild.map(|guild| guild.to_string()).unwrap_or_default();
+                let channel = || channel(discord, within, guild.is_some());
+                let Some(channel) = self.again(channel).await else {
+                    return;
+                };
                 let seen = Seen {
-                    channel: channel(discord, within, guild.is_some()).await,
+                    channel,
                     ..Seen::default()
                 };
                 for id in ids {
@@ -320,16 +327,45 @@ impl Taking {
                     self.receive(Some(gone)).await;
                 }
             }
-            Came::Asked(interaction) => {
-                answer::interact(discord, &self.door, &interaction).await;
-            }
         }
     }
 
     async fn edited(&self, message: &Message) {
-        if !is_program(message) {
-            let (space, seen) = around(&self.discord, message).await;
+        if is_program(message) {
+            return;
+        }
+        let beside = self.again(|| around(&self.discord, message)).await;
+        if let Some((space, seen)) = beside {
             self.receive(event::edited(message, &space, &seen)).await;
+        }
+    }
+
+    /// Asks for what has to be known until it is said. `None`: it never will be, or the program stops.
+    async fn again<T, F>(&self, asking: impl Fn() -> F) -> Option<T>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let (mut pause, mut stop) = (PAUSE, self.stop.clone());
+        loop {
+            // What needs no asking is said even then.
+            let said = tokio::select! {
+                biased;
+                said = asking() => said,
+                () = gateway::stopped(&mut stop) => return None,
+            };
+            let wait = match said {
+                Ok(said) => return Some(said),
+                Err(Failure::Slow { wait, .. }) => wait.max(pause),
+                Err(failure @ (Failure::Down(_) | Failure::Unsure(_))) => {
+                    warn!(why = %failure, "what has to be known of a message cannot be asked for");
+                    pause
+                }
+                Err(Failure::Refused(_) | Failure::Gone | Failure::Stale) => return None,
+            };
+            if !self.pause(wait).await {
+                return None;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -362,7 +398,7 @@ impl Taking {
         let mut stop = self.stop.clone();
         tokio::select! {
             () = sleep(time) => true,
-            _ = stop.wait_for(|stop| *stop) => false,
+            () = gateway::stopped(&mut stop) => false,
         }
     }
 }
