@@ -116,7 +116,11 @@ async fn is_at_home(discord: &Discord, who: UserId) -> Option<bool> {
         };
         match discord.rest.get(route).await {
             Ok(_) => return Some(true),
-            Err(Trouble::Failed(Failure::Refused(_) | Failure::Gone) | Trouble::NoChannel) => {}
+            Err(
+                Trouble::Failed(Failure::Refused(_) | Failure::Gone)
+                | Trouble::NoChannel
+                | Trouble::NoRight,
+            ) => {}
             Err(_) => return None,
         }
     }

@@ -20,11 +20,19 @@ pub const EXPLAIN: &str = "Explain this bounce";
 /// Behind the name of a form that was opened by somebody's own installation.
 pub const OWN: &str = "/own";
 
+/// Who sees what takes the acknowledgement's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    ToAsker,
+    ToAll,
+    /// It belongs to the message that a button stands on, and shows nothing by itself.
+    OnMessage,
+}
+
 /// By what an answer finds its way: how it was acknowledged, the application, the interaction's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// The acknowledgement belongs to the message that a button stands on, and shows nothing by itself.
-    pub on_message: bool,
+    pub shown: Shown,
     pub application: String,
     pub token: String,
 }
@@ -32,7 +40,11 @@ pub struct Way {
 impl Way {
     #[must_use]
     pub fn handle(&self) -> Handle {
-        let how = if self.on_message { "m" } else { "a" };
+        let how = match self.shown {
+            Shown::ToAsker => "a",
+            Shown::ToAll => "p",
+            Shown::OnMessage => "m",
+        };
         Handle(format!("{how}/{}/{}", self.application, self.token))
     }
 
@@ -41,7 +53,11 @@ impl Way {
         let mut parts = handle.0.splitn(3, '/');
         let (how, application, token) = (parts.next()?, parts.next()?, parts.next()?);
         Some(Self {
-            on_message: how == "m",
+            shown: match how {
+                "m" => Shown::OnMessage,
+                "p" => Shown::ToAll,
+                _ => Shown::ToAsker,
+            },
             application: application.into(),
             token: token.into(),
         })
@@ -135,7 +151,7 @@ pub fn interaction(of: &Interaction, seen: &Seen) -> Option<Incoming> {
     let member = asked.member.filter(|_| !space.is_empty());
     let person = person(asked.user, member.map_or(&[], |member| &member.roles), kind);
     let mut way = Way {
-        on_message: false,
+        shown: Shown::ToAsker,
         application: asked.application.to_string(),
         token: asked.token.into(),
     };
@@ -144,8 +160,12 @@ pub fn interaction(of: &Interaction, seen: &Seen) -> Option<Incoming> {
         place: place.clone(),
         person,
     };
-    if first(&event) == First::Received {
-        way.on_message = true;
+    way.shown = match first(&event) {
+        First::Received => Shown::OnMessage,
+        First::Later { private: false } => Shown::ToAll,
+        First::Later { private: true } | First::Open(_) | First::SentBack(_) => Shown::ToAsker,
+    };
+    if way.shown != Shown::ToAsker {
         event.what = what(of, &space, seen, &place, way.handle())?;
     }
     Some(Incoming {

@@ -131,6 +131,7 @@ impl Known {
         known.unwrap_or_else(|| message.into())
     }
 
+    /// A thread that is not there (any more).
     pub fn forget(&self, id: &str) {
         self.state().channels.remove(id);
     }

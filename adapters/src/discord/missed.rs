@@ -105,7 +105,12 @@ async fn history(
         let said = match asked.await {
             Ok(said) => said,
             // A forum has no messages of its own; a channel may be gone or closed to us.
-            Err(Trouble::NoChannel | Trouble::Failed(Failure::Refused(_) | Failure::Gone)) => break,
+            Err(
+                Trouble::NoChannel
+                | Trouble::NoRight
+                | Trouble::OtherKind(_)
+                | Trouble::Failed(Failure::Refused(_) | Failure::Gone),
+            ) => break,
             Err(trouble) => return Err(trouble.into()),
         };
         let page = said.as_array().cloned().unwrap_or_default();

@@ -140,7 +140,7 @@ impl Rest {
         let post = matches!(method, LightMethod::Post);
         let request = Request::new(route, method).body(body).params(params);
         let asked = Asked {
-            repeats: !post || by_interaction(&route),
+            repeats: !post || once_only(&route),
             by_interaction: by_interaction(&route),
         };
         self.within(route, asked, async {
@@ -265,6 +265,16 @@ fn by_interaction(route: &Route<'_>) -> bool {
         Route::InteractionResponse { .. }
             | Route::WebhookOriginalInteractionResponse { .. }
             | Route::WebhookFollowupMessages { .. }
+    )
+}
+
+/// Is a second request of that kind refused, or does it change what the first did?
+fn once_only(route: &Route<'_>) -> bool {
+    matches!(
+        route,
+        Route::InteractionResponse { .. }
+            | Route::ChannelMessageThreads { .. }
+            | Route::WebhookOriginalInteractionResponse { .. }
     )
 }
 

@@ -6,11 +6,13 @@ use bot::reply::Reply;
 use bot::store::outbox::{File, PostKey};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use serenity::all::{AutoArchiveDuration, CreateAttachment, CreateMessage, CreateThread, Nonce};
+use serenity::all::{
+    AutoArchiveDuration, CreateAttachment, CreateMessage, CreateThread, MessageReference, Nonce,
+};
 use serenity::http::{LightMethod, Route};
-use serenity::model::id::ChannelId;
+use serenity::model::id::{ChannelId, MessageId};
 
-use super::asking::Way;
+use super::asking::{Shown, Way};
 use super::render::{self, thread_name};
 use super::trouble::{Asked, Trouble};
 use super::{Discord, number};
@@ -51,16 +53,24 @@ pub async fn send(discord: &Discord, sending: Sending<'_>) -> Result<String, Fai
         reply,
         files,
     } = sending;
+    let mark = mark(key, place);
+    let mut message = render::message(reply, Some(short(&mark)))
+        .nonce(Nonce::String(mark.clone()))
+        .enforce_nonce(true);
+    let mut within = within(discord, place)?;
     if let Some(thread) = &place.thread
         && discord.known.channel(thread).is_none()
     {
-        open(discord, &place.channel.id, thread, reply).await?;
+        match open(discord, &place.channel.id, thread, reply).await? {
+            Opened::There => within = self::within(discord, place)?,
+            // What was asked is answered all the same, where everybody sees to what it belongs.
+            Opened::MayNot => {
+                within = number(&place.channel.id)?.into();
+                let to = MessageReference::from((within, MessageId::new(number(thread)?)));
+                message = message.reference_message(to.fail_if_not_exists(false));
+            }
+        }
     }
-    let within = within(discord, place)?;
-    let mark = mark(key, place);
-    let message = render::message(reply, Some(short(&mark)))
-        .nonce(Nonce::String(mark.clone()))
-        .enforce_nonce(true);
     match post(discord, within, message, files).await {
         Ok(Some(message)) => {
             discord.known.stands(&message, &within.to_string());
@@ -108,15 +118,22 @@ async fn post(
     Ok(Some(sent.id.to_string()))
 }
 
+/// What became of a thread.
+enum Opened {
+    There,
+    /// The bot may open none.
+    MayNot,
+}
+
 /// Opens the thread at a message, where it is not there yet.
 async fn open(
     discord: &Discord,
     channel: &str,
     message: &str,
     reply: &Reply,
-) -> Result<(), Failure> {
+) -> Result<Opened, Failure> {
     let body =
-        CreateThread::new(thread_name(reply)).auto_archive_duration(AutoArchiveDuration::OneDay);
+        CreateThread::new(thread_name(reply)).auto_archive_duration(AutoArchiveDuration::OneHour);
     let route = Route::ChannelMessageThreads {
         channel_id: number(channel)?.into(),
         message_id: number(message)?.into(),
@@ -128,21 +145,31 @@ async fn open(
                 discord.known.opened(message, id);
             }
             discord.known.thread(message, channel);
-            Ok(())
+            Ok(Opened::There)
         }
         Err(Trouble::ThreadExists) => {
             discord.known.thread(message, channel);
-            Ok(())
+            Ok(Opened::There)
         }
-        // Opening it once more does no harm: then it is there.
-        Err(Trouble::Failed(Failure::Unsure(why))) => Err(Failure::Down(why)),
-        // A post of a forum hangs on no message of its channel: its thread is simply there.
-        Err(Trouble::NoChannel | Trouble::Failed(Failure::Gone)) => {
+        // A post of a forum hangs on no message of its channel, and somebody else may have opened it: it is simply there.
+        Err(
+            trouble @ (Trouble::NoChannel
+            | Trouble::NoRight
+            | Trouble::OtherKind(_)
+            | Trouble::Failed(Failure::Gone)),
+        ) => {
             let there = Route::Channel {
                 channel_id: number(message)?.into(),
             };
-            discord.known.read(&discord.rest.get(there).await?);
-            Ok(())
+            match discord.rest.get(there).await {
+                Ok(said) => {
+                    discord.known.read(&said);
+                    Ok(Opened::There)
+                }
+                Err(Trouble::NoChannel) if trouble == Trouble::NoRight => Ok(Opened::MayNot),
+                // The message is gone, and its thread with it.
+                Err(why) => Err(why.into()),
+            }
         }
         Err(trouble) => Err(trouble.into()),
     }
@@ -163,7 +190,7 @@ pub async fn delete(discord: &Discord, place: &Place, message: &str) -> Result<(
     change(discord, place, message, LightMethod::Delete, None).await
 }
 
-/// Changes a message of ours. A thread that closed itself is opened for that; one that somebody locked stays as it is.
+/// Changes a message of ours, where it stands: in its thread, or in the channel where none could be opened.
 async fn change(
     discord: &Discord,
     place: &Place,
@@ -171,10 +198,38 @@ async fn change(
     method: LightMethod,
     body: Option<Vec<u8>>,
 ) -> Result<(), Failure> {
-    let within = within(discord, place)?;
+    let first = match discord.known.within(message) {
+        Some(within) => number(&within)?.into(),
+        None => within(discord, place)?,
+    };
+    let id = number(message)?;
+    let beside = ChannelId::new(number(&place.channel.id)?);
+    match change_in(discord, first, id, method, body.clone()).await {
+        Err(Trouble::NoChannel | Trouble::Failed(Failure::Gone)) if first != beside => {
+            let changed = change_in(discord, beside, id, method, body).await;
+            match changed {
+                Ok(()) => discord.known.stands(message, &beside.to_string()),
+                // A forum holds no messages itself.
+                Err(Trouble::OtherKind(_)) => return Err(Failure::Gone),
+                Err(trouble) => return Err(trouble.into()),
+            }
+            Ok(())
+        }
+        changed => changed.map_err(Failure::from),
+    }
+}
+
+/// A thread that closed itself is opened for that; one that somebody locked stays as it is.
+async fn change_in(
+    discord: &Discord,
+    within: ChannelId,
+    message: u64,
+    method: LightMethod,
+    body: Option<Vec<u8>>,
+) -> Result<(), Trouble> {
     let route = Route::ChannelMessage {
         channel_id: within,
-        message_id: number(message)?.into(),
+        message_id: message.into(),
     };
     let asking = || discord.rest.ask(method, route, body.clone(), None);
     let changed = match asking().await {
@@ -186,7 +241,7 @@ async fn change(
         }
         changed => changed,
     };
-    changed.map(drop).map_err(Failure::from)
+    changed.map(drop)
 }
 
 /// Looks for a message of ours: by its nonce, where Discord still says it, else by what stands in its footer.
@@ -196,16 +251,43 @@ pub async fn find(
     key: &PostKey,
 ) -> Result<Option<String>, Failure> {
     let (within, mark) = (within(discord, place)?, mark(key, place));
+    let limit = ("limit", LOOKED_AT.to_string());
+    if let Some(found) = find_in(discord, within, vec![limit.clone()], &mark).await? {
+        return Ok(Some(found));
+    }
+    // Where no thread could be opened, it stands in the channel, after what it answers.
+    let Some(thread) = &place.thread else {
+        return Ok(None);
+    };
+    let beside = number(&place.channel.id)?.into();
+    let after = vec![limit, ("after", thread.clone())];
+    let found = match find_in(discord, beside, after, &mark).await {
+        Ok(found) => found,
+        // Of a forum.
+        Err(Trouble::Failed(Failure::Refused(_))) => None,
+        Err(trouble) => return Err(trouble.into()),
+    };
+    if let Some(message) = &found {
+        discord.known.stands(message, &place.channel.id);
+    }
+    Ok(found)
+}
+
+async fn find_in(
+    discord: &Discord,
+    within: ChannelId,
+    params: Vec<(&'static str, String)>,
+    mark: &str,
+) -> Result<Option<String>, Trouble> {
     let route = Route::ChannelMessages { channel_id: within };
-    let params = vec![("limit", LOOKED_AT.to_string())];
     let asked = discord
         .rest
         .ask(LightMethod::Get, route, None, Some(params));
     let said = match asked.await {
         Ok(said) => said,
-        // The thread was never opened.
-        Err(Trouble::NoChannel) => return Ok(None),
-        Err(trouble) => return Err(trouble.into()),
+        // The thread was never opened; a forum holds no messages itself.
+        Err(Trouble::NoChannel | Trouble::OtherKind(_)) => return Ok(None),
+        Err(trouble) => return Err(trouble),
     };
     let me = discord.known.me().user;
     let text = |message: &Value, at: &str| {
@@ -222,13 +304,13 @@ pub async fn find(
     let messages = said.as_array().map(Vec::as_slice).unwrap_or_default();
     let found = messages.iter().filter(ours).find(|message| {
         text(message, "/nonce") == mark
-            || text(message, "/embeds/0/footer/text").ends_with(short(&mark))
+            || text(message, "/embeds/0/footer/text").ends_with(short(mark))
     });
     Ok(found.map(|message| text(message, "/id")))
 }
 
-/// Answers directly. An answer that was acknowledged on a button's message replaces that message; what only the asker may see comes
-/// as a message of its own then.
+/// Answers directly. What was acknowledged on a button's message would replace that message, and what was acknowledged for all would
+/// be seen by all: what only the asker may see comes as a message of its own then.
 pub async fn respond(
     discord: &Discord,
     to: &Handle,
@@ -239,7 +321,22 @@ pub async fn respond(
         return Err(Failure::Stale);
     };
     let (application, token) = (number(&way.application)?.into(), token(&way.token)?);
-    let answered = if way.on_message && reply.private {
+    let original = Route::WebhookOriginalInteractionResponse {
+        application_id: application,
+        token,
+    };
+    if way.shown == Shown::ToAll && reply.private {
+        // What everybody would see goes first: what follows an acknowledgement without words would take its place.
+        match discord
+            .rest
+            .ask(LightMethod::Delete, original, None, None)
+            .await
+        {
+            Ok(_) | Err(Trouble::Failed(Failure::Gone)) => {}
+            Err(trouble) => return Err(trouble.into()),
+        }
+    }
+    let answered = if way.shown != Shown::ToAsker && reply.private {
         let route = Route::WebhookFollowupMessages {
             application_id: application,
             token,
@@ -247,12 +344,8 @@ pub async fn respond(
         let body = render::followup(reply);
         discord.rest.tell(LightMethod::Post, route, &body).await
     } else {
-        let route = Route::WebhookOriginalInteractionResponse {
-            application_id: application,
-            token,
-        };
         let body = render::response(reply);
-        discord.rest.tell(LightMethod::Patch, route, &body).await
+        discord.rest.tell(LightMethod::Patch, original, &body).await
     };
     match answered {
         Ok(_) => Ok(()),
@@ -308,7 +401,11 @@ pub async fn roles(
                 roles.extend(list.map(ToString::to_string));
             }
             // Not a member there, or the server is not ours to ask.
-            Err(Trouble::Failed(Failure::Refused(_) | Failure::Gone) | Trouble::NoChannel) => {}
+            Err(
+                Trouble::Failed(Failure::Refused(_) | Failure::Gone)
+                | Trouble::NoChannel
+                | Trouble::NoRight,
+            ) => {}
             Err(trouble) => return Err(trouble.into()),
         }
     }

@@ -16,6 +16,11 @@ mod code {
     pub const THREAD_EXISTS: isize = 160_004;
     pub const THREAD_ARCHIVED: isize = 50_083;
     pub const THREAD_LOCKED: isize = 160_005;
+    pub const TOO_MANY_THREADS: isize = 160_006;
+    pub const TOO_MANY_NEWS_THREADS: isize = 160_007;
+    pub const FORUM: isize = 40_058;
+    pub const OTHER_KIND: isize = 50_024;
+    pub const NO_RIGHT: isize = 50_013;
 }
 
 /// What is said where the token is refused.
@@ -32,6 +37,10 @@ pub enum Trouble {
     NoChannel,
     /// The message has a thread already.
     ThreadExists,
+    /// The bot lacks a right there.
+    NoRight,
+    /// Such a channel takes no such thing: one of a forum, mostly, whose threads are there already.
+    OtherKind(Failure),
     /// The thread closed itself after a while.
     Archived,
     /// It was acknowledged before: nothing is left to do.
@@ -43,7 +52,8 @@ pub enum Trouble {
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Failed(failure) => failure,
+            Trouble::Failed(failure) | Trouble::OtherKind(failure) => failure,
+            Trouble::NoRight => denied(code::NO_RIGHT),
             Trouble::NoChannel => Self::Gone,
             Trouble::ThreadExists => Self::Refused("the thread is there already".into()),
             Trouble::Archived => Self::Refused("the thread is archived".into()),
@@ -103,6 +113,17 @@ impl Asked {
             (_, code::UNKNOWN_CHANNEL) => Trouble::NoChannel,
             (_, code::THREAD_EXISTS) => Trouble::ThreadExists,
             (_, code::THREAD_ARCHIVED) => Trouble::Archived,
+            // Threads close themselves.
+            (_, code::TOO_MANY_THREADS | code::TOO_MANY_NEWS_THREADS) => {
+                Trouble::Failed(Failure::Down("too many threads are open there".into()))
+            }
+            (_, code::FORUM) => {
+                Trouble::OtherKind(Failure::Down("a forum takes no messages of its own".into()))
+            }
+            (_, code::OTHER_KIND) => Trouble::OtherKind(Failure::Refused(
+                "that kind of channel does not take it".into(),
+            )),
+            (_, code::NO_RIGHT) => Trouble::NoRight,
             (_, code::UNKNOWN_MESSAGE) => Trouble::Failed(Failure::Gone),
             (_, code::UNKNOWN_WEBHOOK | code::UNKNOWN_INTERACTION | code::INVALID_TOKEN) => {
                 Trouble::Failed(Failure::Stale)
@@ -125,7 +146,7 @@ impl Asked {
 fn denied(number: isize) -> Failure {
     Failure::Refused(match number {
         50_001 => "the bot has no access to that channel: let its role view it".into(),
-        50_013 => "the bot lacks a permission there: let its role send messages, embed links and open threads".into(),
+        code::NO_RIGHT => "the bot lacks a permission there: let its role send messages, embed links and open threads".into(),
         code::THREAD_LOCKED => "the thread is locked".into(),
         50_007 => "that person takes no direct messages from the bot".into(),
         other => format!("permission denied (code {other})"),
