@@ -7,20 +7,23 @@ use serenity::all::{
     CreateInteractionResponse as Response, CreateInteractionResponseMessage as Body, Interaction,
 };
 use serenity::http::{LightMethod, Route};
-use tokio::time::timeout;
-use tracing::{debug, warn};
+use tokio::time::{sleep, timeout};
+use tracing::warn;
 
 use super::around::{channel_soon, is_member};
 use super::asking::{self, Asked};
 use super::event::Seen;
 use super::say::token;
 use super::trouble::Trouble;
-use super::{Discord, commands, render};
+use super::{Discord, commands, known, render};
 use crate::serve::chat::Failure;
 use crate::serve::door::Door;
 
 /// After that Discord has told the asker that nobody answers.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// After that it is told a second time; and the pause where it failed before.
+const FIRST: Duration = Duration::from_millis(1_500);
+const PAUSE: Duration = Duration::from_millis(200);
 
 pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
     let Some(asked) = asking::asked(of) else {
@@ -39,13 +42,17 @@ pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
     let guild = asked.guild.map(|guild| guild.to_string());
     let on_server = guild.is_some_and(|guild| discord.known.on(&guild));
     let space = asked.space(on_server);
-    let direct = asked.guild.is_none();
+    let (direct, with_us) = (asked.guild.is_none(), asked.with_us());
     let seen = Seen {
         me: discord.known.me().user,
-        // Who brought the bot along to another server is a stranger there.
-        member: !space.is_empty() || direct && is_member(discord, asked.user.id).await,
+        // Who brought the bot along to another server, or to talk with somebody else, is a stranger there.
+        member: !space.is_empty() || with_us && is_member(discord, asked.user.id).await,
         on_server,
-        channel: channel_soon(discord, asked.channel_id, !direct).await,
+        channel: if direct && !with_us {
+            known::Channel::default()
+        } else {
+            channel_soon(discord, asked.channel_id, !direct).await
+        },
     };
     let Some(incoming) = asking::interaction(of, &seen) else {
         let old = "That does not work any more. Ask again with /help or a new paste.";
@@ -53,7 +60,7 @@ pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
         return;
     };
     // What serenity does not say of a form has to stand in its name.
-    let behind = if !direct && space.is_empty() {
+    let behind = if space.is_empty() && !with_us {
         asking::OWN
     } else {
         ""
@@ -85,12 +92,27 @@ async fn acknowledge(discord: &Discord, asked: Asked<'_>, what: &Response) {
         interaction_id: asked.id.into(),
         token,
     };
-    let done = discord.rest.tell(LightMethod::Post, route, what);
-    match timeout(PATIENCE, done).await {
-        Ok(Ok(_) | Err(Trouble::Acknowledged)) => {}
-        Ok(Err(trouble)) => {
-            debug!(why = %Failure::from(trouble), "an acknowledgement did not get through");
+    let tell = |patience| {
+        let done = discord.rest.tell(LightMethod::Post, route, what);
+        async move {
+            let late = || Trouble::Failed(Failure::Down("it took too long".into()));
+            timeout(patience, done)
+                .await
+                .unwrap_or_else(|_| Err(late()))
         }
-        Err(_) => debug!("an acknowledgement took too long"),
+    };
+    let mut told = tell(FIRST).await;
+    if let Err(Trouble::Failed(Failure::Down(_) | Failure::Unsure(_) | Failure::Slow { .. })) =
+        &told
+    {
+        // What got there after all is not done a second time.
+        sleep(PAUSE).await;
+        told = tell(PATIENCE.saturating_sub(FIRST)).await;
+    }
+    match told {
+        Ok(_) | Err(Trouble::Acknowledged) => {}
+        Err(trouble) => {
+            warn!(why = %Failure::from(trouble), "an acknowledgement did not get through");
+        }
     }
 }

@@ -78,6 +78,7 @@ pub struct Asked<'a> {
     /// By whose installation it came. serenity leaves that out of forms, whose name says it therefore.
     owners: &'a [AuthorizingIntegrationOwner],
     own: bool,
+    form: bool,
 }
 
 macro_rules! asked {
@@ -93,6 +94,7 @@ macro_rules! asked {
             member: $member,
             owners: $owners,
             own: false,
+            form: false,
         }
     };
 }
@@ -111,6 +113,7 @@ pub fn asked(of: &Interaction) -> Option<Asked<'_>> {
         }
         Interaction::Modal(of) => Asked {
             own: of.data.custom_id.ends_with(OWN),
+            form: true,
             ..asked!(of, of.member.as_ref(), &[])
         },
         _ => return None,
@@ -118,6 +121,13 @@ pub fn asked(of: &Interaction) -> Option<Asked<'_>> {
 }
 
 impl Asked<'_> {
+    /// Is it asked in a direct message with us? It may be one between others, to which somebody brought us along.
+    #[must_use]
+    pub fn with_us(&self) -> bool {
+        let by_bot = |owner| matches!(owner, &AuthorizingIntegrationOwner::GuildInstall(None));
+        self.guild.is_none() && !self.own && (self.form || self.owners.iter().any(by_bot))
+    }
+
     /// The server that it counts for: none where somebody brought us along by an installation of their own. Where it does not say, it
     /// counts for a server that we are on.
     #[must_use]
