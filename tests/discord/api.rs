@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fake::{CHANNEL, ME, Request, State, written};
+use super::fake::{CHANNEL, ME, Request, State, member, written};
 
 /// The parts of a body: what it says, and its files.
 pub fn parts(bytes: &[u8], boundary: &str) -> (Value, Vec<(String, Vec<u8>)>) {
@@ -24,6 +24,27 @@ pub fn parts(bytes: &[u8], boundary: &str) -> (Value, Vec<(String, Vec<u8>)>) {
         }
     }
     (body, files)
+}
+
+fn is_there(state: &State, channel: &str) -> bool {
+    channel == CHANNEL || state.threads.contains(channel) || state.channels.contains_key(channel)
+}
+
+fn is_forum(state: &State, channel: &str) -> bool {
+    state
+        .channels
+        .get(channel)
+        .is_some_and(|channel| channel["type"] == 15)
+}
+
+/// A thread of the channel.
+fn thread(state: &State, id: &str) -> Value {
+    let last = state
+        .messages
+        .get(id)
+        .and_then(|messages| messages.last())
+        .map(|message| message["id"].clone());
+    json!({ "id": id, "type": 11, "parent_id": CHANNEL, "last_message_id": last })
 }
 
 /// What the API does.
@@ -50,13 +71,24 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
         ("GET", ["users", "@me"]) => json(200, json!({ "id": ME, "username": "bounce-bot" })),
         ("GET", ["oauth2", "applications", "@me"]) => json(200, json!({ "id": ME, "flags": 0 })),
         ("PUT", ["applications", _, "commands"]) => json(200, json!([])),
-        ("GET", ["guilds", _, "threads", "active"]) => json(200, json!({ "threads": [] })),
-        ("GET", ["guilds", _, "members", _]) => unknown(10_007),
-        ("GET", ["channels", channel]) if *channel == CHANNEL => {
-            json(200, json!({ "id": channel, "type": 0 }))
+        ("GET", ["guilds", _, "threads", "active"]) => {
+            let threads = state.active.iter().map(|id| thread(state, id));
+            json(200, json!({ "threads": threads.collect::<Vec<_>>() }))
         }
+        ("GET", ["guilds", _, "members", who]) if state.members.contains(*who) => {
+            json(200, member())
+        }
+        ("GET", ["guilds", _, "members", _]) => unknown(10_007),
+        ("GET", ["channels", channel]) if state.threads.contains(*channel) => {
+            json(200, thread(state, channel))
+        }
+        ("GET", ["channels", channel]) => match state.channels.get(*channel) {
+            Some(there) => json(200, there.clone()),
+            None if *channel == CHANNEL => json(200, json!({ "id": channel, "type": 0 })),
+            None => unknown(10_003),
+        },
         ("GET", ["channels", channel, "messages"]) => {
-            let known = *channel == CHANNEL || state.threads.contains(*channel);
+            let known = is_there(state, channel);
             let messages = state.messages.get(*channel).cloned().unwrap_or_default();
             let newest: Vec<Value> = messages.into_iter().rev().take(100).collect();
             if known {
@@ -65,6 +97,16 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
                 unknown(10_003)
             }
         }
+        ("POST", ["channels", channel, "messages", _, "threads"]) if is_forum(state, channel) => {
+            json(
+                400,
+                json!({ "code": 50_024, "message": "Cannot execute action on this channel type" }),
+            )
+        }
+        ("POST", ["channels", channel, "messages"]) if is_forum(state, channel) => json(
+            400,
+            json!({ "code": 40_058, "message": "Cannot send a message in a forum channel" }),
+        ),
         ("POST", ["channels", channel, "messages", message, "threads"]) => {
             let there = state
                 .messages
@@ -85,7 +127,7 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
             )
         }
         ("POST", ["channels", channel, "messages"]) => {
-            if *channel != CHANNEL && !state.threads.contains(*channel) {
+            if !is_there(state, channel) {
                 return unknown(10_003);
             }
             let mut message = request.body.clone();
@@ -108,6 +150,9 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
             messages.push(message.clone());
             json(200, message)
         }
+        ("PATCH" | "DELETE", ["channels", channel, "messages", _]) if !is_there(state, channel) => {
+            unknown(10_003)
+        }
         ("PATCH", ["channels", channel, "messages", message]) => {
             let messages = state.messages.entry((*channel).to_string()).or_default();
             match messages.iter_mut().find(|m| m["id"] == *message) {
@@ -122,8 +167,13 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
         }
         ("DELETE", ["channels", channel, "messages", message]) => {
             let messages = state.messages.entry((*channel).to_string()).or_default();
+            let before = messages.len();
             messages.retain(|m| m["id"] != *message);
-            (204, Vec::new())
+            if messages.len() == before {
+                unknown(10_008)
+            } else {
+                (204, Vec::new())
+            }
         }
         ("PUT" | "DELETE", ["channels", _, "messages", _, "reactions", ..]) => (204, Vec::new()),
         _ => unknown(0),

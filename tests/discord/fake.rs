@@ -48,14 +48,40 @@ pub struct Fault {
     pub lost: bool,
 }
 
+impl Fault {
+    /// One that says that.
+    pub fn new(method: &'static str, path: &'static str, status: u16, code: u64) -> Self {
+        Self {
+            method,
+            path,
+            status,
+            body: json!({ "code": code, "message": "a fault" }),
+            headers: "",
+            lost: false,
+        }
+    }
+
+    fn fits(&self, request: &Request) -> bool {
+        self.method == request.method && request.path.contains(self.path)
+    }
+}
+
 #[derive(Default)]
 pub struct State {
     pub requests: Vec<Request>,
     /// By channel or thread, oldest first.
     pub messages: HashMap<String, Vec<Value>>,
     pub threads: HashSet<String>,
+    /// Threads that are listed as those in which something was written lately.
+    pub active: HashSet<String>,
     pub files: HashMap<String, Vec<u8>>,
     pub faults: VecDeque<Fault>,
+    /// Faults that stay until they are taken away; one of status 0 never answers.
+    pub stays: Vec<Fault>,
+    /// Channels beside the one, by their ids.
+    pub channels: HashMap<String, Value>,
+    /// Who belongs to the server.
+    pub members: HashSet<String>,
     /// Lines in the head of each answer that is no fault.
     pub headers: &'static str,
     /// What was said over the gateway, with its number.
@@ -272,6 +298,9 @@ impl Fake {
                 files,
                 at: Instant::now(),
             };
+            if self.never_answers(&request) {
+                std::future::pending::<()>().await;
+            }
             let Some((status, headers, answer)) = self.answer(request) else {
                 return;
             };
@@ -287,13 +316,24 @@ impl Fake {
         }
     }
 
+    fn never_answers(&self, request: &Request) -> bool {
+        let mut state = self.state();
+        let silent = state.stays.iter().any(|f| f.fits(request) && f.status == 0);
+        if silent {
+            state.requests.push(request.clone());
+        }
+        silent
+    }
+
     /// `None`: the connection breaks without an answer.
     fn answer(&self, request: Request) -> Option<(u16, &'static str, Vec<u8>)> {
         let mut state = self.state();
-        let at = state
-            .faults
-            .iter()
-            .position(|f| f.method == request.method && request.path.contains(f.path));
+        if let Some(fault) = state.stays.iter().find(|f| f.fits(&request)) {
+            let said = (fault.status, fault.headers, fault.body.to_string());
+            state.requests.push(request);
+            return Some((said.0, said.1, said.2.into_bytes()));
+        }
+        let at = state.faults.iter().position(|f| f.fits(&request));
         let fault = at.and_then(|at| state.faults.remove(at));
         state.requests.push(request.clone());
         if let Some(fault) = fault.as_ref().filter(|fault| !fault.lost) {

@@ -15,11 +15,17 @@ mod looks;
 mod losses;
 mod odd;
 mod peer;
+mod places;
+mod private;
+mod refusing;
+mod rights;
 mod schema;
 mod setting_up;
+mod stays;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use adapters::config::Config;
@@ -34,6 +40,7 @@ use tokio::runtime::Runtime;
 
 use crate::support::no_complaints;
 use fake::{CHANNEL, Fake, GUILD, TOKEN};
+use refusing::Refusing;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -45,6 +52,8 @@ struct Bed {
     fake: Fake,
     program: Option<Program>,
     store: Arc<dyn Store>,
+    /// So many events the store refuses.
+    refuses: Arc<AtomicUsize>,
 }
 
 /// The text of a config for a folder that holds the token.
@@ -62,10 +71,18 @@ fn config(folder: &Path, fake: &Fake) -> Config {
     Config::parse(&text, folder).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-fn start(runtime: &Runtime, folder: &Path, fake: &Fake) -> (Program, Arc<dyn Store>) {
+fn start(
+    runtime: &Runtime,
+    folder: &Path,
+    fake: &Fake,
+    refuses: &Arc<AtomicUsize>,
+) -> (Program, Arc<dyn Store>) {
     let config = config(folder, fake);
     let opened = SledStore::open(&config.store).unwrap_or_else(|trouble| panic!("{trouble}"));
-    let store: Arc<dyn Store> = Arc::new(opened);
+    let store: Arc<dyn Store> = Arc::new(Refusing {
+        store: Arc::new(opened),
+        left: Arc::clone(refuses),
+    });
     let chat = discord::chat(&config).unwrap_or_else(|error| panic!("{error:#}"));
     let chats: Vec<Arc<dyn Chat>> = vec![Arc::new(chat)];
     let program = runtime.block_on(Program::start(&config, Arc::clone(&store), chats));
@@ -87,13 +104,15 @@ impl Bed {
             .build()
             .expect("tasks can run");
         let fake = runtime.block_on(Fake::start());
-        let (program, store) = start(&runtime, folder.path(), &fake);
+        let refuses = Arc::default();
+        let (program, store) = start(&runtime, folder.path(), &fake, &refuses);
         let bed = Self {
             folder,
             runtime,
             fake,
             program: Some(program),
             store,
+            refuses,
         };
         until("it is connected", || bed.fake.listens());
         bed
@@ -106,7 +125,7 @@ impl Bed {
     }
 
     fn begin(&mut self) {
-        let (program, store) = start(&self.runtime, self.folder.path(), &self.fake);
+        let (program, store) = start(&self.runtime, self.folder.path(), &self.fake, &self.refuses);
         (self.program, self.store) = (Some(program), store);
         until("it is connected", || self.fake.listens());
     }

@@ -147,20 +147,3 @@ fn hostile_words_stay_in_their_place_and_notify_nobody() {
         assert!(!bare.contains("evil.example"), "{text}");
     }
 }
-
-#[test]
-fn rights_go_by_the_roles_that_discord_names() {
-    let bed = Bed::with("[desk.rights]\nask = [\"discord/role/110000000000000077\"]\n");
-    let code = json!({ "type": 3, "name": "code", "value": "5.7.1" });
-    let data = json!({ "type": 1, "id": "1", "name": "code", "options": [code] });
-    // The fake's members have no role, who writes has one.
-    let token = bed.fake.interacts(2, data, None);
-    let (_, last) = bed.answered(&token);
-    assert!(!last.to_string().contains("5.7.1"), "{last:#}");
-    let roleless =
-        json!({ "content": BOUNCE, "member": { "roles": [], "deaf": false, "mute": false } });
-    let silent = bed.fake.writes(CHANNEL, roleless);
-    let paste = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
-    assert!(title(&bed.answer(&paste)).contains("does not exist"));
-    assert!(bed.ours(&silent).is_empty());
-}

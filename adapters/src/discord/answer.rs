@@ -73,6 +73,10 @@ pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
                 First::Open(form) => Response::Modal(render::form(form, behind)),
                 First::SentBack(complaints) => Response::Message(render::complaints(complaints)),
             };
+            // Where no desk has the place the door says so, and the answer's handle does not know it.
+            if accepted.first == (First::Later { private: true }) {
+                discord.known.is_private(asked.token);
+            }
             acknowledge(discord, asked, &first).await;
             accepted.work();
         }

@@ -12,6 +12,8 @@ use serenity::model::channel::{ChannelType, GuildChannel};
 const MOST_CHANNELS: usize = 100_000;
 /// Messages whose thread is remembered.
 const MOST_MESSAGES: usize = 20_000;
+/// Questions that are remembered.
+const MOST_QUESTIONS: usize = 2_000;
 /// How long it is believed who belongs to a server.
 const MEMBERS_KEPT: Duration = Duration::from_secs(60);
 const MOST_MEMBERS: usize = 10_000;
@@ -49,6 +51,8 @@ struct State {
     /// Threads whose id is another than that of the message they were opened at. On Discord itself there are none.
     threads: HashMap<String, String>,
     members: HashMap<String, (Instant, bool)>,
+    /// Questions, by their tokens, whose acknowledgement only the asker sees.
+    private: HashSet<String>,
 }
 
 fn channel(kind: ChannelType, parent: Option<String>) -> Channel {
@@ -160,6 +164,19 @@ impl Known {
 
     pub fn within(&self, message: &str) -> Option<String> {
         self.state().messages.get(message).cloned()
+    }
+
+    /// Only the asker sees the acknowledgement of that question.
+    pub fn is_private(&self, token: &str) {
+        let mut state = self.state();
+        if state.private.len() >= MOST_QUESTIONS {
+            state.private.clear();
+        }
+        state.private.insert(token.into());
+    }
+
+    pub fn private(&self, token: &str) -> bool {
+        self.state().private.contains(token)
     }
 
     pub fn member(&self, person: &str) -> Option<bool> {

@@ -325,7 +325,11 @@ pub async fn respond(
         application_id: application,
         token,
     };
-    if way.shown == Shown::ToAll && reply.private {
+    let shown = match way.shown {
+        Shown::ToAll if discord.known.private(&way.token) => Shown::ToAsker,
+        shown => shown,
+    };
+    if shown == Shown::ToAll && reply.private {
         // What everybody would see goes first: what follows an acknowledgement without words would take its place.
         match discord
             .rest
@@ -336,7 +340,7 @@ pub async fn respond(
             Err(trouble) => return Err(trouble.into()),
         }
     }
-    let answered = if way.shown != Shown::ToAsker && reply.private {
+    let answered = if shown != Shown::ToAsker && reply.private {
         let route = Route::WebhookFollowupMessages {
             application_id: application,
             token,

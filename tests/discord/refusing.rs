@@ -1,0 +1,63 @@
+//! A store that takes nothing in for a while, as one on a full disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bot::place::{MessageRef, Place};
+use bot::store::inbox::{Event, EventId, NewEvent, Received};
+use bot::store::memory::{Answer, Cursor, Feedback};
+use bot::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
+use bot::store::time::Time;
+use bot::store::trouble::Trouble;
+use bot::store::{Change, Health, Promise, Prune, Store};
+
+pub struct Refusing {
+    pub store: Arc<dyn Store>,
+    /// So many events are refused.
+    pub left: Arc<AtomicUsize>,
+}
+
+macro_rules! as_it_is {
+    ($($name:ident($($value:ident: $kind:ty),*) -> $said:ty;)*) => {
+        $(fn $name(&self, $($value: $kind),*) -> Promise<'_, $said> {
+            self.store.$name($($value),*)
+        })*
+    };
+}
+
+impl Store for Refusing {
+    fn receive(&self, event: NewEvent) -> Promise<'_, Received> {
+        let fewer = |left: usize| left.checked_sub(1);
+        let refused = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
+        if refused.is_ok() {
+            return Box::pin(async { Err(Trouble::Full) });
+        }
+        self.store.receive(event)
+    }
+
+    as_it_is! {
+        resume(most: usize) -> Vec<Event>;
+        event(id: EventId) -> Option<Event>;
+        commit(change: Change) -> Vec<PostId>;
+        take(pull: Pull) -> Vec<Due>;
+        settle(post: PostId, how: Settled, now: Time) -> ();
+        posted(key: PostKey) -> Option<Posted>;
+        posted_as(message: MessageRef) -> Option<Posted>;
+        dead(after: PostId, most: usize) -> Vec<Dead>;
+        retry(post: PostId, now: Time) -> usize;
+        discard(post: PostId, now: Time) -> ();
+        answer(paste: MessageRef) -> Option<Answer>;
+        answered_by(post: PostKey) -> Vec<Answer>;
+        last_paste(place: Place, person: String) -> Option<Answer>;
+        cursors(chat: String) -> Vec<Cursor>;
+        feedback(from: u64, most: usize) -> Vec<(u64, Feedback)>;
+        prune(what: Prune) -> usize;
+        close() -> ();
+    }
+
+    fn health(&self) -> Health {
+        self.store.health()
+    }
+}
