@@ -52,6 +52,7 @@ impl Store for Refusing {
         answered_by(post: PostKey) -> Vec<Answer>;
         last_paste(place: Place, person: String) -> Option<Answer>;
         cursors(chat: String) -> Vec<Cursor>;
+        open_gaps(chat: String) -> Vec<Cursor>;
         feedback(from: u64, most: usize) -> Vec<(u64, Feedback)>;
         prune(what: Prune) -> usize;
         close() -> ();
