@@ -20,6 +20,19 @@ fn joined(first: &[u8], second: &[u8]) -> bool {
     matches!(answer, Ok(Answer::Say { joined: true, .. }))
 }
 
+/// The same failure to the same recipient, and the second has what the first lacks: nobody could tell them from halves.
+const ALIKE: [[&str; 2]; 3] = [
+    [
+        "delay-warning-with-its-reason",
+        "delay-warning-named-response-code",
+    ],
+    [
+        "delay-warning-with-its-reason",
+        "event-amazon-ses-delay-quoted",
+    ],
+    ["m365-current-layout-human-half", "m365-current-layout"],
+];
+
 #[test]
 fn two_bounces_of_one_person_stay_two() {
     let spam = b"550 5.7.1 Message rejected as spam by Content Filtering.";
@@ -36,7 +49,12 @@ fn two_bounces_of_one_person_stay_two() {
         for (second, other) in samples.iter().zip(&read) {
             let pastes = [first, second].map(|sample| sample.bytes.clone().into());
             let whole = || bot().diagnose(&glued(&[&pastes[0], &pastes[1]]), &[]);
-            if first.name != second.name && completed(one, other, whole).is_some() {
+            let stems =
+                [first, second].map(|sample| sample.name.split('.').next().unwrap_or_default());
+            if first.name != second.name
+                && !ALIKE.contains(&stems)
+                && completed(one, other, whole).is_some()
+            {
                 complaints.push(format!("{} is joined to {}", second.name, first.name));
             }
         }

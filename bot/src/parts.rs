@@ -70,21 +70,21 @@ fn belong(first: &[Diagnosis<'_>], second: &[Diagnosis<'_>]) -> bool {
     let (known, named) = (addresses(first), addresses(second));
     let news = named.iter().any(|address| !known.contains(address));
     let coded = first.iter().any(is_coded);
+    if first.iter().all(|d| d.whole.kind == Kind::NotABounce) {
+        // Talk is the first half of nothing.
+        return false;
+    }
     if !is_telling(rest) && !is_coded(rest) {
         // It says nothing by itself. A recipient is news only where the first has none yet.
         return !news || known.is_empty() && !coded;
     }
-    if news || coded {
-        return false;
-    }
     let [begun] = first else {
         return false;
     };
-    // The part for people names the recipient, the part for administrators has the code.
-    let same = !named.is_empty();
-    same || is_coded(rest)
-        && !known.is_empty()
-        && (!is_telling(begun) || begun.whole.cause.slug == rest.whole.cause.slug)
+    // The part for people names the recipient, the part for administrators has the code; both speak of one failure.
+    let agrees = begun.whole.kind == rest.whole.kind
+        && (!is_telling(begun) || begun.whole.cause.slug == rest.whole.cause.slug);
+    !news && !coded && agrees && (!named.is_empty() || is_coded(rest) && !known.is_empty())
 }
 
 /// Every recipient, in lower case.
@@ -115,10 +115,6 @@ fn adds(whole: &[Diagnosis<'_>], first: &[Diagnosis<'_>], second: &[Diagnosis<'_
     let ([whole], [second]) = (whole, second) else {
         return false;
     };
-    // What adds nothing to the first is a remark about it.
-    if matches!(first, [first] if tells(first) == tells(whole)) {
-        return false;
-    }
     let knows = |d: &Diagnosis<'_>| {
         (
             d.whole.kind != Kind::NotABounce,
@@ -126,6 +122,17 @@ fn adds(whole: &[Diagnosis<'_>], first: &[Diagnosis<'_>], second: &[Diagnosis<'_
             d.whole.recipient.address.is_some(),
         )
     };
+    if let [first] = first {
+        // What adds nothing to the first is a remark about it.
+        let named = addresses(std::slice::from_ref(whole)).len();
+        let more = named > addresses(std::slice::from_ref(first)).len()
+            || is_coded(whole) && !is_coded(first)
+            || is_coded(second)
+            || is_telling(second);
+        if tells(first) == tells(whole) || !more {
+            return false;
+        }
+    }
     // The part for people and the part for administrators of one report name the same recipient; only the
     // latter has a code.
     let address = second.whole.recipient.address.as_deref();
