@@ -52,6 +52,7 @@ fn two_bounces_of_one_person_stay_two() {
             let stems =
                 [first, second].map(|sample| sample.name.split('.').next().unwrap_or_default());
             if first.name != second.name
+                && other.iter().any(|report| report.seen)
                 && !ALIKE.contains(&stems)
                 && completed(one, other, whole).is_some()
             {
