@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{BOUNCE, Bed, callback, message, until};
+use adapters::serve::chat::Chat;
+
+use super::{BOUNCE, Bed, REVOKED, callback, message, until};
 use crate::support::{list, text};
 
 /// How events come.
@@ -38,7 +40,7 @@ fn press(bed: &Bed, nth: &str, action: &str) -> Value {
         "container": { "type": "message", "message_ts": "9000000000.000001", "thread_ts": "100.000001", "channel_id": "C01" },
         "message": { "ts": "9000000000.000001", "thread_ts": "100.000001" },
         "trigger_id": format!("trigger.{nth}"),
-        "response_url": bed.fake.url(&format!("/respond/{nth}")),
+        "response_url": bed.fake.url(&format!("/respond/press{nth}")),
         "actions": [{ "type": "button", "action_id": action, "value": action, "action_ts": "1" }]
     })
 }
@@ -80,7 +82,7 @@ fn a_bounce_is_answered_once_in_its_thread_with_buttons_and_a_form() {
             "interactive",
             &press(&bed, "1", &action(&answer, "evidence")),
         );
-        let evidence = bed.response("1");
+        let evidence = bed.response("press1");
         assert_eq!(evidence["response_type"], "ephemeral");
         assert_eq!(evidence["replace_original"], false);
         assert_eq!(evidence["thread_ts"], "100.000001");
@@ -108,7 +110,7 @@ fn a_bounce_is_answered_once_in_its_thread_with_buttons_and_a_form() {
         });
         bed.happens("interactive", &sent);
         bed.rest();
-        assert!(title(&bed.response("2")).contains("noted as wrong"));
+        assert!(title(&bed.response("press2")).contains("noted as wrong"));
         let rows = bed.runtime.block_on(bed.store.feedback(0, 10));
         let rows = rows.expect("the store answers");
         assert_eq!(rows[0].1.note.as_deref(), Some("it was our connector"));
@@ -156,14 +158,48 @@ fn an_answer_follows_its_paste_and_goes_with_it() {
 }
 
 #[test]
+fn a_preview_that_slack_adds_to_a_paste_changes_nothing() {
+    for mode in MODES {
+        let bed = Bed::new(mode);
+        let text = format!("{BOUNCE}\nhttps://example.org/why says more");
+        let paste = message("100.000001", "U1", &text);
+        bed.says(paste.clone());
+        bed.rest();
+        let mut now = paste.clone();
+        now["attachments"] = json!([{
+            "id": 1, "original_url": "https://example.org/why", "from_url": "https://example.org/why",
+            "title": "552 5.2.2 mailbox full", "text": "552 5.2.2 <eve@example.net>: mailbox full", "fallback": "example.org"
+        }]);
+        let change = |ts: &str, now: &Value| {
+            json!({
+                "type": "message", "subtype": "message_changed", "channel": "C01", "ts": ts, "event_ts": ts,
+                "message": now, "previous_message": paste
+            })
+        };
+        bed.says(change("101.1", &now));
+        bed.rest();
+        bed.answer_in("100.000001");
+        assert!(bed.fake.calls("chat.update").is_empty(), "{mode}");
+        // A change of its words is one.
+        now["text"] = text.replace("550 5.1.1", "552 5.2.2").into();
+        bed.says(change("101.2", &now));
+        bed.rest();
+        assert_eq!(bed.fake.calls("chat.update").len(), 1, "{mode}");
+    }
+}
+
+#[test]
 fn commands_and_the_shortcut_answer_where_they_were_called() {
     for mode in MODES {
         let bed = Bed::new(mode);
         let told = bed.happens("slash_commands", &command("1", "/code 5.1.1", &bed));
         assert_eq!(told["response_type"], "in_channel", "{mode}");
-        let code = bed.response("1");
-        assert_eq!(code["response_type"], "in_channel");
+        bed.rest();
+        let code = bed.fake.calls("chat.postMessage").remove(0);
+        assert_eq!(code["channel"], "C01");
+        assert_eq!(code["thread_ts"], Value::Null);
         assert!(title(&code).contains("5.1.1"));
+        assert!(bed.responses("1").is_empty());
         let told = bed.happens("slash_commands", &command("2", "/help", &bed));
         assert_eq!(told, Value::Null);
         assert_eq!(bed.response("2")["response_type"], "ephemeral");
@@ -188,7 +224,9 @@ fn commands_and_the_shortcut_answer_where_they_were_called() {
         assert_eq!(told["response_action"], "errors");
         assert!(text(&told["errors"], "part1").contains("Paste"));
         bed.happens("interactive", &form("2", BOUNCE));
-        assert!(title(&bed.response("3")).contains("example.org"));
+        bed.rest();
+        let bounce = bed.fake.calls("chat.postMessage").pop().expect("an answer");
+        assert!(title(&bounce).contains("example.org"));
         // The shortcut at another person's message.
         let chosen = json!({
             "type": "message_action", "callback_id": "explain_bounce", "team": { "id": "T01" },
@@ -200,6 +238,64 @@ fn commands_and_the_shortcut_answer_where_they_were_called() {
         bed.rest();
         assert_eq!(bed.answer_in("100.5")["channel"], "C02");
     }
+}
+
+#[test]
+fn a_second_answer_to_a_command_takes_the_place_of_the_first() {
+    use bot::event::Handle;
+    use bot::reply::Reply;
+    use bot::text::Text;
+    let bed = Bed::new("socket");
+    let say = |chat: &dyn Chat, nth: &str, channel: &str, words: &str, again: bool| {
+        let handle = json!({
+            "from": "command", "url": bed.fake.url(&format!("/respond/{nth}")), "team": "T01", "channel": channel, "user": "U1"
+        });
+        let reply = Reply {
+            title: Text::plain(words),
+            private: nth == "private",
+            ..Reply::default()
+        };
+        let handle = Handle(handle.to_string());
+        let said = chat.respond(&handle, &reply, again);
+        bed.runtime.block_on(said).expect("it is said");
+    };
+    let slack = bed.another();
+    say(&slack, "1", "C01", "first", false);
+    say(&slack, "1", "C01", "second", true);
+    let sent = bed.fake.calls("chat.postMessage");
+    assert_eq!(sent.len(), 1);
+    assert_eq!(bed.fake.calls("chat.update")[0]["ts"], "9000000000.000001");
+    // The next program finds it.
+    say(&bed.another(), "1", "C01", "third", true);
+    assert_eq!(bed.fake.calls("chat.postMessage").len(), 1);
+    assert_eq!(title(&bed.fake.calls("chat.update")[1]), "third");
+    assert!(bed.responses("1").is_empty());
+    // Where we may not write, and where nobody else shall see it, the second one stands beside the first, for the asker alone.
+    bed.fake.with(|inner| inner.strange.insert("C09".into()));
+    for (nth, channel, kinds) in [
+        ("2", "C09", ["in_channel", "ephemeral"]),
+        ("private", "C01", ["ephemeral", "ephemeral"]),
+    ] {
+        say(&slack, nth, channel, "first", false);
+        say(&slack, nth, channel, "second", true);
+        let shown = bed.fake.with(|inner| inner.shown[nth].clone());
+        let types: Vec<&str> = shown
+            .iter()
+            .map(|body| text(body, "response_type"))
+            .collect();
+        assert_eq!(types, kinds, "{nth}");
+    }
+}
+
+#[test]
+fn a_workspace_that_threw_us_out_stops_nobody_elses_answers() {
+    let bed = Bed::with("socket", REVOKED);
+    bed.says(message("100.000001", "U1", BOUNCE));
+    bed.rest();
+    bed.answer_in("100.000001");
+    let asked = || bed.fake.calls("auth.test").len();
+    assert_eq!(asked(), 2);
+    until("it is asked again", || asked() > 2);
 }
 
 #[test]
@@ -228,6 +324,50 @@ fn files_come_from_slacks_host_with_the_token_and_from_nowhere_else() {
     );
     assert_eq!(bed.fake.calls("reactions.add").len(), 1);
     assert_eq!(bed.fake.calls("reactions.remove").len(), 1);
+}
+
+#[test]
+fn files_of_a_shared_channel_are_asked_for_by_their_id() {
+    let bed = Bed::new("socket");
+    let sample = crate::corpus::named("delayed");
+    let (eml, png) = (bed.fake.url("/files/F1"), bed.fake.url("/files/F2"));
+    bed.fake.with(|inner| {
+        inner.files.insert("F1".into(), sample.bytes.clone());
+        inner.files.insert("F2".into(), b"\x89PNG".to_vec());
+        let known = [
+            json!({ "id": "F1", "name": "bounce.eml", "mimetype": "message/rfc822", "url_private_download": eml }),
+            json!({ "id": "F2", "name": "screen.png", "mimetype": "image/png", "url_private_download": png }),
+        ];
+        for file in known {
+            inner.infos.insert(text(&file, "id").into(), file);
+        }
+    });
+    let mut paste = message("100.000001", "U1", "");
+    paste["subtype"] = "file_share".into();
+    let of = |id: &str| json!({ "id": id, "created": 0, "mode": "file_access", "file_access": "check_file_info" });
+    paste["files"] = json!([of("F1"), of("F2"), of("F3")]);
+    bed.says(paste);
+    bed.rest();
+    let answer = bed.answer_in("100.000001");
+    let expected = {
+        let alone = Bed::new("socket");
+        let url = alone.fake.url("/files/F1");
+        alone
+            .fake
+            .with(|inner| inner.files.insert("F1".into(), sample.bytes.clone()));
+        let mut paste = message("100.000001", "U1", "");
+        paste["subtype"] = "file_share".into();
+        paste["files"] = json!([{ "id": "F1", "name": "bounce.eml", "url_private_download": url }]);
+        alone.says(paste);
+        alone.rest();
+        title(&alone.answer_in("100.000001")).to_string()
+    };
+    assert_eq!(title(&answer), expected);
+    // The picture is asked for and not fetched; the third is not there.
+    let fetched = bed.fake.calls("file");
+    assert_eq!(fetched.len(), 1, "{fetched:#?}");
+    assert_eq!(fetched[0]["name"], "F1");
+    assert_eq!(bed.fake.calls("files.info").len(), 3);
 }
 
 #[test]
@@ -284,13 +424,18 @@ fn a_cut_line_loses_nothing_and_answers_nothing_twice() {
     bed.says(message("100.000001", "U1", BOUNCE));
     bed.says(message("100.000002", "U1", BOUNCE));
     bed.rest();
-    // Slack asks for another connection.
-    bed.fake.with(|inner| inner.connections = 0);
+    // Slack asks for another connection: the old one is left when that stands.
+    bed.fake
+        .with(|inner| (inner.connections, inner.most_open) = (0, 0));
     bed.fake
         .push(&json!({ "type": "disconnect", "reason": "refresh_requested" }));
     until("it is connected again", || {
         bed.fake.with(|inner| inner.connections > 0)
     });
+    assert_eq!(bed.fake.with(|inner| inner.most_open), 2);
+    bed.says(message("100.000005", "U1", BOUNCE));
+    bed.rest();
+    bed.answer_in("100.000005");
     // What was written while nobody listened is read afterwards.
     bed.restart(|fake| {
         fake.with(|inner| {

@@ -1,6 +1,6 @@
 //! Slack on this machine: its Web API, its socket, its file host. It records what it is asked for and validates it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -49,6 +49,8 @@ pub struct Inner {
     pub history: Vec<Value>,
     pub users: HashMap<String, Value>,
     pub files: HashMap<String, Vec<u8>>,
+    /// What `files.info` says of them.
+    pub infos: HashMap<String, Value>,
     pub acks: Vec<Value>,
     /// Envelopes that must be acknowledged: each connection gets them (again) until they are, as Slack does.
     due: BTreeMap<String, String>,
@@ -56,8 +58,17 @@ pub struct Inner {
     pub acknowledged: HashMap<String, Instant>,
     /// Messages are not held against the schema: that takes longer than the program does.
     pub lenient: bool,
+    /// Methods that answer 429 until a test takes them out.
+    pub limited: HashSet<String>,
+    /// We are in none of these channels.
+    pub strange: HashSet<String>,
+    /// What stands at each response address.
+    pub shown: HashMap<String, Vec<Value>>,
     sent: u64,
     pub connections: usize,
+    /// Connections that stand, and the most that ever did at a time.
+    open: usize,
+    pub most_open: usize,
 }
 
 /// The platform.
@@ -141,6 +152,15 @@ impl Fake {
 
     /// One connection of Socket Mode.
     async fn speak(self, stream: TcpStream) {
+        self.with(|inner| {
+            inner.open += 1;
+            inner.most_open = inner.most_open.max(inner.open);
+        });
+        self.converse(stream).await;
+        self.with(|inner| inner.open -= 1);
+    }
+
+    async fn converse(&self, stream: TcpStream) {
         let mut heard = self.envelopes.subscribe();
         let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else {
             return;
@@ -201,6 +221,9 @@ async fn api(
     if token.is_none_or(|token| !token.starts_with("Bearer x")) {
         said = (200, json!({ "ok": false, "error": "not_authed" }));
     }
+    if method == "auth.test" && token.is_some_and(|token| token.contains("revoked")) {
+        said.1 = json!({ "ok": false, "error": "token_revoked" });
+    }
     if method == "apps.connections.open" {
         said.1 = json!({ "ok": true, "url": format!("ws://{}/link?ticket=1", fake.socket) });
     }
@@ -229,6 +252,17 @@ async fn respond(State(fake): State<Fake>, Path(nth): Path<String>, bytes: Bytes
     let mut body: Value = serde_json::from_slice(&bytes).expect("a body is JSON");
     fake.with(|inner| {
         inner.complaints.extend(schema::of_message(&body["blocks"]));
+        // Of a button the message is known; at the address of a command or the shortcut Slack posts another one.
+        let replaces = body["replace_original"] == json!(true);
+        if replaces && !nth.starts_with("press") {
+            let complaint = "replace_original at an address where nothing is replaced";
+            inner.complaints.push(complaint.into());
+        }
+        let shown = inner.shown.entry(nth.clone()).or_default();
+        if replaces && nth.starts_with("press") {
+            shown.clear();
+        }
+        shown.push(body.clone());
         body["nth"] = nth.into();
         inner.calls.push(Call::now("respond", body));
     });
@@ -266,8 +300,52 @@ impl Inner {
         self.acks.push(ack);
     }
 
+    /// A page of a channel, newest first and without what stands in its threads; or of one thread, oldest first.
+    fn page(&self, method: &str, body: &Value) -> Value {
+        let thread = (method == "conversations.replies").then(|| text(body, "ts"));
+        let mut found = self.history.clone();
+        found.retain(|message| {
+            let (ts, parent) = (text(message, "ts"), text(message, "thread_ts"));
+            let here = match thread {
+                Some(thread) => ts == thread || parent == thread,
+                None => {
+                    let shown = text(message, "subtype") == "thread_broadcast";
+                    parent.is_empty() || parent == ts || shown
+                }
+            };
+            here && text(message, "channel") == text(body, "channel") && ts > text(body, "oldest")
+        });
+        found.sort_by(|a, b| text(a, "ts").cmp(text(b, "ts")));
+        if thread.is_none() {
+            found.reverse();
+        }
+        let limit = text(body, "limit").parse().unwrap_or(100);
+        let from = text(body, "cursor").parse().unwrap_or(0);
+        let next = if from + limit < found.len() {
+            (from + limit).to_string()
+        } else {
+            String::new()
+        };
+        let messages: Vec<Value> = found.into_iter().skip(from).take(limit).collect();
+        json!({
+            "ok": true, "messages": messages, "has_more": !next.is_empty(),
+            "response_metadata": { "next_cursor": next }
+        })
+    }
+
     fn answer(&mut self, method: &str, body: &Value) -> (u16, Value) {
         self.calls.push(Call::now(method, body.clone()));
+        for key in required(method) {
+            if body
+                .get(key)
+                .is_none_or(|value| value == "" || value.is_null())
+            {
+                self.complaints.push(format!("{method} lacks {key}"));
+            }
+        }
+        if self.limited.contains(method) {
+            return (429, json!({ "ok": false, "error": "ratelimited" }));
+        }
         if let Some(at) = self.scripted.iter().position(|(of, ..)| of == method) {
             let (_, status, body) = self.scripted.remove(at);
             return (status, body);
@@ -277,6 +355,9 @@ impl Inner {
             "auth.test" => {
                 ok["team_id"] = "T01".into();
                 ok["user_id"] = "U0BOT".into();
+            }
+            "chat.postMessage" if self.strange.contains(text(body, "channel")) => {
+                ok = json!({ "ok": false, "error": "not_in_channel" });
             }
             "chat.postMessage" | "chat.update" | "chat.postEphemeral" => {
                 if !self.lenient {
@@ -310,27 +391,35 @@ impl Inner {
                 ok["user"] = user.unwrap_or_else(|| json!({ "team_id": "T01" }));
             }
             "usergroups.users.list" => ok["users"] = json!(["U2"]),
-            "conversations.history" | "conversations.replies" => {
-                let mut found = self.history.clone();
-                found.retain(|message| {
-                    text(message, "channel") == text(body, "channel")
-                        && text(message, "ts") > text(body, "oldest")
-                        && (method != "conversations.replies"
-                            || [text(message, "ts"), text(message, "thread_ts")]
-                                .contains(&text(body, "ts")))
-                });
-                ok["messages"] = found.into_iter().rev().collect();
-            }
-            "chat.delete"
-            | "reactions.add"
-            | "reactions.remove"
-            | "apps.connections.open"
-            | "files.info" => {}
+            "conversations.history" | "conversations.replies" => ok = self.page(method, body),
+            "chat.delete" | "reactions.add" | "reactions.remove" | "apps.connections.open" => {}
+            "files.info" => match self.infos.get(text(body, "file")) {
+                Some(file) => ok["file"] = file.clone(),
+                None => ok = json!({ "ok": false, "error": "file_not_found" }),
+            },
             other => self
                 .complaints
                 .push(format!("nobody knows the method {other}")),
         }
         (200, ok)
+    }
+}
+
+/// Arguments without which Slack refuses a method.
+fn required(method: &str) -> &'static [&'static str] {
+    match method {
+        "chat.postMessage" => &["channel", "text", "blocks"],
+        "chat.postEphemeral" => &["channel", "user", "text", "blocks"],
+        "chat.update" => &["channel", "ts", "text", "blocks"],
+        "chat.delete" => &["channel", "ts"],
+        "conversations.replies" => &["channel", "ts"],
+        "conversations.history" => &["channel"],
+        "files.info" => &["file"],
+        "reactions.add" | "reactions.remove" => &["channel", "timestamp", "name"],
+        "usergroups.users.list" => &["usergroup"],
+        "users.info" => &["user"],
+        "views.open" => &["trigger_id", "view"],
+        _ => &[],
     }
 }
 

@@ -50,6 +50,9 @@ fn on_the_wire(text: &str) -> String {
     )
 }
 
+/// A second workspace, whose token Slack does not take.
+const REVOKED: &str = "[[slack.workspace]]\nid = \"T02\"\nbot_token = { file = \"revoked\" }\n";
+
 /// A program that serves Slack.
 struct Bed {
     folder: TempDir,
@@ -60,10 +63,16 @@ struct Bed {
     /// Where it takes requests, in HTTP mode.
     listens: SocketAddr,
     mode: &'static str,
+    more: &'static str,
 }
 
 impl Bed {
     fn new(mode: &'static str) -> Self {
+        Self::with(mode, "")
+    }
+
+    /// With more workspaces in the config.
+    fn with(mode: &'static str, more: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -74,7 +83,7 @@ impl Bed {
         let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let listens = port.local_addr().expect("an address");
         drop(port);
-        let (program, store) = start(&runtime, &folder, mode, &fake, listens);
+        let (program, store) = start(&runtime, &folder, (mode, more), &fake, listens);
         let bed = Self {
             folder,
             runtime,
@@ -83,9 +92,22 @@ impl Bed {
             fake,
             listens,
             mode,
+            more,
         };
         bed.until_connected();
         bed
+    }
+
+    /// Slack as another program with the same config has it.
+    fn another(&self) -> Slack {
+        let config = config(
+            &self.folder,
+            (self.mode, self.more),
+            &self.fake,
+            self.listens,
+        );
+        let settings = config.slack.as_ref().expect("there is [slack]");
+        Slack::new(settings, &config).expect("it can be set up")
     }
 
     fn until_connected(&self) {
@@ -109,7 +131,7 @@ impl Bed {
         let (program, store) = start(
             &self.runtime,
             &self.folder,
-            self.mode,
+            (self.mode, self.more),
             &self.fake,
             self.listens,
         );
@@ -203,17 +225,11 @@ impl Drop for Bed {
 fn start(
     runtime: &Runtime,
     folder: &TempDir,
-    mode: &str,
+    (mode, more): (&str, &str),
     fake: &Fake,
     listens: SocketAddr,
 ) -> (Program, Arc<dyn Store>) {
-    std::fs::write(folder.path().join("token"), "xoxb-not-a-real-one\n").expect("a file");
-    std::fs::write(folder.path().join("secret"), requests::SECRET).expect("a file");
-    let text = format!(
-        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S01\"]\n",
-        fake.url("/api")
-    );
-    let config = Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let config = config(folder, (mode, more), fake, listens);
     let opened = SledStore::open(&config.store).unwrap_or_else(|trouble| panic!("{trouble}"));
     let store: Arc<dyn Store> = Arc::new(opened);
     let settings = config.slack.as_ref().expect("there is [slack]");
@@ -221,6 +237,22 @@ fn start(
     let chats: Vec<Arc<dyn Chat>> = vec![Arc::new(slack)];
     let program = runtime.block_on(Program::start(&config, Arc::clone(&store), chats));
     (program.unwrap_or_else(|error| panic!("{error:#}")), store)
+}
+
+fn config(
+    folder: &TempDir,
+    (mode, more): (&str, &str),
+    fake: &Fake,
+    listens: SocketAddr,
+) -> Config {
+    std::fs::write(folder.path().join("token"), "xoxb-not-a-real-one\n").expect("a file");
+    std::fs::write(folder.path().join("secret"), requests::SECRET).expect("a file");
+    std::fs::write(folder.path().join("revoked"), "xoxb-revoked\n").expect("a file");
+    let text = format!(
+        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n{more}[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S01\"]\n",
+        fake.url("/api")
+    );
+    Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
 /// Waits until it is so.

@@ -149,3 +149,29 @@ fn mails_and_blocks_bring_their_words() {
     let words = &message(&incoming.event).expect("a message").text;
     assert_eq!(words, "see https://example.org\n550 5.1.1 <no>");
 }
+
+#[test]
+fn a_preview_of_a_link_is_no_part_of_the_paste_and_a_forwarded_message_is() {
+    let read_with = |attachments: Value| {
+        let event = json!({
+            "type": "message", "channel": "C1", "user": "U1", "ts": "1.2",
+            "text": "550 5.7.1 see <https://example.org/why>", "attachments": attachments
+        });
+        let payload =
+            json!({ "type": "event_callback", "team_id": "T1", "event_id": "Ev1", "event": event });
+        let incoming = read(&payload, &Everywhere).expect("it comes in").incoming;
+        message(&incoming.event).expect("a message").text.clone()
+    };
+    let bare = read_with(json!([]));
+    let preview = json!({
+        "id": 1, "original_url": "https://example.org/why", "from_url": "https://example.org/why", "service_name": "example.org",
+        "title": "Why was it blocked?", "text": "552 5.2.2 mailbox full", "fallback": "example.org"
+    });
+    assert_eq!(read_with(json!([preview])), bare);
+    let link = "https://example.slack.com/archives/C2/p100";
+    for mark in ["is_share", "is_msg_unfurl"] {
+        let shared =
+            json!([{ "from_url": link, "original_url": link, mark: true, "text": "4.2.2 full" }]);
+        assert_eq!(read_with(shared), format!("{bare}\n\n4.2.2 full"), "{mark}");
+    }
+}

@@ -167,3 +167,42 @@ fn what_is_too_large_or_no_payload_is_refused() {
     bed.rest();
     assert!(bed.fake.calls("chat.postMessage").is_empty());
 }
+
+#[test]
+fn who_is_slow_is_not_waited_for() {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::time::{Duration, Instant};
+    let bed = Bed::new("http");
+    let to = bed.listens;
+    let open = |head: &str| {
+        let mut stream = TcpStream::connect(to).expect("it listens");
+        let patience = Some(Duration::from_secs(30));
+        stream.set_read_timeout(patience).expect("it can be set");
+        stream.write_all(head.as_bytes()).expect("it is sent");
+        stream
+    };
+    // A head that does not end.
+    let begun = Instant::now();
+    let mut endless = open("POST /slack/events HTTP/1.1\r\nhost: x\r\n");
+    // As many bodies that do not come as are read at a time.
+    let head = format!(
+        "POST /slack/events HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\nx-slack-signature: v0=0\r\nx-slack-request-timestamp: {}\r\n\r\n",
+        now()
+    );
+    let mut held: Vec<TcpStream> = (0..64).map(|_| open(&head)).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let hello = json!({ "type": "url_verification", "challenge": "a-challenge" }).to_string();
+    let asked = || signed(to, "application/json", &hello).0;
+    assert_eq!(asked(), 503, "it is full");
+    for stream in &mut held {
+        let mut said = [0; 12];
+        stream.read_exact(&mut said).expect("it is answered");
+        assert_eq!(&said, b"HTTP/1.1 408");
+    }
+    assert_eq!(asked(), 200);
+    let mut rest = Vec::new();
+    // Closed or reset.
+    let _ended = endless.read_to_end(&mut rest);
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}

@@ -24,13 +24,38 @@ pub async fn fetch(
     most: usize,
 ) -> Result<Vec<u8>, Failure> {
     if file.url.is_empty() {
-        // In shared channels only the id comes along.
+        // In shared channels only the id comes along: what the file is, is known from here on.
         let parameters = [("file", file.id.as_str())];
         let said = api.get(token, "files.info", &parameters).await?;
-        let file = said.get("file").map(message::file).unwrap_or_default();
+        let told = said.get("file").ok_or(Failure::Gone)?;
+        if let Some(words) = message::mail(told) {
+            return if words.len() > most {
+                Err(too_large())
+            } else {
+                Ok(words.as_bytes().to_vec())
+            };
+        }
+        let file = message::file(told);
+        if is_wordless(&file.media) {
+            return Err(Failure::Refused(
+                "the file is no message and no text".into(),
+            ));
+        }
         return download(api, hosts, token, &file, most).await;
     }
     download(api, hosts, token, file, most).await
+}
+
+/// Holds a file nothing that could be read?
+fn is_wordless(media: &str) -> bool {
+    let kinds = ["image/", "video/", "audio/", "font/"];
+    let packed = ["zip", "compressed", "x-tar", "x-rar", "pdf"];
+    kinds.iter().any(|kind| media.starts_with(kind))
+        || packed.iter().any(|word| media.contains(word))
+}
+
+fn too_large() -> Failure {
+    Failure::Refused("the file is too large".into())
 }
 
 async fn download(
@@ -74,7 +99,6 @@ async fn download(
                 "Slack sent its login page instead of the file; the token lacks files:read".into(),
             ));
         }
-        let too_large = || Failure::Refused("the file is too large".into());
         if said
             .content_length()
             .is_some_and(|length| length > most as u64)

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::Slack;
+use super::connections;
 use super::intake;
 use super::message::text;
 use crate::config::desk::SLACK;
@@ -27,10 +28,12 @@ use crate::serve::door::Door;
 
 /// Largest body that is read, in bytes; Slack's own stay far below.
 const LARGEST: usize = 1 << 20;
-/// How long a body may take to come.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a body may take to come: Slack itself waits no longer.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Bodies that are read at a time.
 const AT_ONCE: usize = 64;
+/// How long a request waits to be one of them.
+const QUEUE: Duration = Duration::from_secs(1);
 /// So many requests are remembered: five minutes of them, in which the same request bears a valid signature.
 const REMEMBERED: usize = 20_000;
 /// How far Slack's clock may be from ours, in seconds.
@@ -92,15 +95,9 @@ pub async fn listen(slack: Arc<Slack>, door: Door, stop: Stop) -> Result<(), Fai
         .route("/", post(take))
         .route("/{*path}", post(take))
         .with_state(gate);
-    let mut stop = stop;
-    let stopped = async move {
-        // The sender is gone only where the program is.
-        let _gone = stop.wait_for(|stop| *stop).await;
-    };
-    let served = axum::serve(listener, routes).with_graceful_shutdown(stopped);
-    let ended = served.await;
+    connections::serve(listener, routes, stop).await;
     door.disconnected(SLACK);
-    ended.map_err(|error| Failure::Down(error.kind().to_string()))
+    Ok(())
 }
 
 fn only(code: StatusCode) -> Response {
@@ -203,7 +200,7 @@ fn is_fresh(stamp: &str) -> bool {
 
 /// Reads a body within its limits.
 async fn read(gate: &Gate, body: Body) -> Result<Vec<u8>, StatusCode> {
-    let Ok(_room) = gate.reading.acquire().await else {
+    let Ok(Ok(_room)) = timeout(QUEUE, gate.reading.acquire()).await else {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
     };
     match timeout(PATIENCE, to_bytes(body, LARGEST)).await {

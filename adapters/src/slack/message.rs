@@ -8,6 +8,8 @@ use super::words::plain;
 
 /// The pretended user in whose name Slack itself posts, mails that arrive in a channel among them.
 const SLACK_ITSELF: &str = "USLACKBOT";
+/// What a file is taken for until `files.info` says what it is: something that is worth asking.
+const UNSEEN: &str = "text/plain";
 /// How deep blocks may stand in one another.
 const DEEPEST: usize = 20;
 
@@ -100,10 +102,10 @@ fn words(value: &Value, us: &str) -> String {
     if text(value, "text").trim().is_empty() {
         add(&mut pieces, of_blocks(list(value, "blocks")));
     }
-    for file in list(value, "files").iter().filter(|file| is_mail(file)) {
-        add(&mut pieces, text(file, "plain_text").into());
+    for words in list(value, "files").iter().filter_map(mail) {
+        add(&mut pieces, words.into());
     }
-    for attached in list(value, "attachments") {
+    for attached in attachments(value) {
         let title = text(attached, "title");
         let mut all = Vec::new();
         for part in [text(attached, "pretext"), title, text(attached, "text")] {
@@ -180,20 +182,35 @@ fn of_block(block: &Value, out: &mut String, depth: usize) {
     }
 }
 
+/// What was attached. A preview of a link is Slack's doing, comes after the message and says nothing about the bounce.
+fn attachments(message: &Value) -> impl Iterator<Item = &Value> {
+    let is = |attached: &Value, key: &str| attached.get(key).and_then(Value::as_bool) == Some(true);
+    let all = list(message, "attachments").iter();
+    all.filter(move |attached| {
+        let linked = ["from_url", "original_url"];
+        let preview = linked.iter().any(|key| !text(attached, key).is_empty());
+        !preview || is(attached, "is_share") || is(attached, "is_msg_unfurl")
+    })
+}
+
 /// A mail that Slack itself turned into a file: its text came along, its source did not.
 fn is_mail(file: &Value) -> bool {
     text(file, "filetype") == "email" || text(file, "mode") == "email"
 }
 
+/// The text of such a mail, where it came along.
+pub fn mail(file: &Value) -> Option<&str> {
+    let words = text(file, "plain_text");
+    (is_mail(file) && !words.trim().is_empty()).then_some(words)
+}
+
 /// The files of a message and of those that are forwarded in it.
 fn files(value: &Value) -> Vec<FileRef> {
     let own = list(value, "files").iter();
-    let forwarded = list(value, "attachments")
-        .iter()
-        .flat_map(|attached| list(attached, "files"));
+    let forwarded = attachments(value).flat_map(|attached| list(attached, "files"));
     let mut files: Vec<FileRef> = Vec::new();
     for file in own.chain(forwarded) {
-        if is_mail(file) && !text(file, "plain_text").trim().is_empty() {
+        if mail(file).is_some() {
             continue;
         }
         let file = self::file(file);
@@ -214,14 +231,21 @@ pub fn file(value: &Value) -> FileRef {
             .unwrap_or_default()
             .to_string()
     };
+    // docs.slack.dev/apis/slack-connect: of a file in a shared channel the event may bring the id alone.
+    let unseen = text(value, "file_access") == "check_file_info";
+    let (name, media) = (first(["name", "title"]), text(value, "mimetype"));
     FileRef {
         id: id(value, "id"),
-        name: first(["name", "title"]),
         url: first(["url_private_download", "url_private"]),
+        media: if unseen && name.is_empty() && media.is_empty() {
+            UNSEEN.into()
+        } else {
+            media.into()
+        },
+        name,
         size: value
             .get("size")
             .and_then(Value::as_u64)
             .unwrap_or_default(),
-        media: text(value, "mimetype").into(),
     }
 }

@@ -4,6 +4,7 @@
 //! and payloads are read as the JSON that they are.
 
 mod api;
+mod connections;
 pub mod event;
 mod fetch;
 mod handle;
@@ -31,15 +32,16 @@ use bot::store::memory::Cursor;
 use bot::store::outbox::PostKey;
 use serde_json::{Value, json};
 use tokio::time::sleep;
-use tracing::warn;
+use tracing::{debug, info, warn};
 
 use self::api::Api;
 use self::handle::Way;
 use self::message::{id, text};
 use self::people::People;
+use self::respond::Told;
 use crate::config::Config;
 use crate::config::desk::SLACK;
-use crate::config::platform::{Slack as Settings, SlackMode};
+use crate::config::platform::{Slack as Settings, SlackMode, SlackWorkspace as Workspace};
 use crate::config::secret::Secret;
 use crate::serve::chat::{Chat, Doing, Failure, Incoming, Pace, Sending, Stop};
 use crate::serve::door::Door;
@@ -51,6 +53,8 @@ const EYES: &str = "eyes";
 /// How long we wait before the Web API is tried again at the start.
 const PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How often, in the end, a workspace that does not take our token is asked again.
+const NOW_AND_THEN: Duration = Duration::from_secs(600);
 
 /// Slack.
 pub struct Slack {
@@ -59,6 +63,7 @@ pub struct Slack {
     people: People,
     /// Our user id in each workspace, once Slack has said it.
     us: RwLock<HashMap<String, String>>,
+    told: Told,
 }
 
 impl Slack {
@@ -71,6 +76,7 @@ impl Slack {
             api,
             people: People::default(),
             us: RwLock::default(),
+            told: Told::default(),
         })
     }
 
@@ -96,44 +102,79 @@ impl Slack {
         self.api.get(self.token(team)?, method, parameters).await
     }
 
-    /// Asks who we are in each workspace. Ends when all have answered, or one never will.
-    async fn introduce(&self, stop: &mut Stop) -> Result<(), Failure> {
+    /// Asks who we are in each workspace. Says which are left out: a workspace that has thrown us out stops nobody else's answers.
+    async fn introduce(&self, stop: &mut Stop) -> Result<Vec<Workspace>, Failure> {
+        let mut left_out = Vec::new();
+        let mut refused = None;
         for workspace in &self.settings.workspaces {
             let mut pause = PAUSE;
             loop {
-                match self
-                    .api
-                    .post(&workspace.bot_token, "auth.test", &json!({}))
-                    .await
-                {
-                    Ok(said) if text(&said, "team_id") != workspace.id => {
-                        return Err(Failure::Refused(format!(
-                            "the bot token of workspace {} belongs to workspace {}; correct `slack.workspace` in the config",
-                            workspace.id,
-                            harmless_id(text(&said, "team_id"))
-                        )));
-                    }
-                    Ok(said) => {
-                        let mut us = self.us.write().unwrap_or_else(PoisonError::into_inner);
-                        us.insert(workspace.id.clone(), id(&said, "user_id"));
-                        break;
-                    }
+                match self.meet(workspace).await {
+                    Ok(()) => break,
                     Err(Failure::Refused(why)) => {
-                        return Err(Failure::Refused(format!(
-                            "the bot token of workspace {} is not taken ({why}); `bouncedesk setup slack` says what it needs",
-                            workspace.id
-                        )));
+                        warn!(chat = SLACK, %why, "a workspace is left out");
+                        left_out.push(workspace.clone());
+                        refused = Some(Failure::Refused(why));
+                        break;
                     }
                     Err(failure) => warn!(chat = SLACK, why = %failure, "Slack is asked again"),
                 }
                 tokio::select! {
                     () = sleep(pause) => {}
-                    _ = stop.changed() => return Ok(()),
+                    _ = stop.changed() => return Ok(Vec::new()),
                 }
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
-        Ok(())
+        match refused {
+            Some(failure) if left_out.len() == self.settings.workspaces.len() => Err(failure),
+            Some(_) | None => Ok(left_out),
+        }
+    }
+
+    /// Asks who we are in a workspace.
+    async fn meet(&self, workspace: &Workspace) -> Result<(), Failure> {
+        let token = &workspace.bot_token;
+        match self.api.post(token, "auth.test", &json!({})).await {
+            Ok(said) if text(&said, "team_id") != workspace.id => Err(Failure::Refused(format!(
+                "the bot token of workspace {} belongs to workspace {}; correct `slack.workspace` in the config",
+                workspace.id,
+                harmless_id(text(&said, "team_id"))
+            ))),
+            Ok(said) => {
+                let mut us = self.us.write().unwrap_or_else(PoisonError::into_inner);
+                us.insert(workspace.id.clone(), id(&said, "user_id"));
+                Ok(())
+            }
+            Err(Failure::Refused(why)) => Err(Failure::Refused(format!(
+                "the bot token of workspace {} is not taken ({why}); `bouncedesk setup slack` says what it needs",
+                workspace.id
+            ))),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Asks those that were left out now and then, until all are met.
+    async fn meet_later(&self, mut left_out: Vec<Workspace>, mut stop: Stop) {
+        let mut pause = PAUSE;
+        while !left_out.is_empty() {
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = stop.changed() => return,
+            }
+            pause = (pause * 2).min(NOW_AND_THEN);
+            let mut still = Vec::new();
+            for workspace in left_out {
+                match self.meet(&workspace).await {
+                    Ok(()) => info!(chat = SLACK, team = workspace.id, "a workspace is there"),
+                    Err(failure) => {
+                        debug!(chat = SLACK, why = %failure, "a workspace is still left out");
+                        still.push(workspace);
+                    }
+                }
+            }
+            left_out = still;
+        }
     }
 
     /// Shows a form. Slack wants it within three seconds of the act that asked for it.
@@ -233,7 +274,9 @@ impl Chat for Slack {
 
     fn listen(self: Arc<Self>, door: Door, mut stop: Stop) -> Doing<'static, ()> {
         Box::pin(async move {
-            self.introduce(&mut stop).await?;
+            let left_out = self.introduce(&mut stop).await?;
+            let (slack, told) = (Arc::clone(&self), stop.clone());
+            tokio::spawn(async move { slack.meet_later(left_out, told).await });
             match self.settings.mode {
                 SlackMode::Socket => socket::listen(self, door, stop).await,
                 SlackMode::Http => http::listen(self, door, stop).await,

@@ -1,4 +1,5 @@
-//! Socket Mode: one connection that we open, envelopes in, acknowledgements out.
+//! Socket Mode: a connection that we open, envelopes in, acknowledgements out. Where Slack asks for another one, the old one is left only
+//! when the new one stands.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -7,8 +8,9 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::Url;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_tungstenite::connect_async_with_config;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -30,6 +32,10 @@ const PING: Duration = Duration::from_secs(15);
 /// First and longest pause before another connection.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A connection that Slack asked to leave before it stood so long is no reason to hurry to the next.
+const SETTLED: Duration = Duration::from_secs(30);
+/// How long one that has a successor still hears what is on its way.
+const LINGER: Duration = Duration::from_secs(5);
 /// Largest envelope, in bytes.
 const LARGEST: usize = 8 << 20;
 /// What happens to one message is taken in in its order; different messages beside one another, in so many lines.
@@ -39,43 +45,88 @@ const MOST_WAITING: usize = 64;
 /// How long acknowledgements that are due may still take when a connection ends.
 const LAST_CALL: Duration = Duration::from_secs(2);
 
-/// Why a connection ended.
+/// What becomes of a connection.
+#[derive(Clone, Copy)]
 enum Ended {
     Stopped,
-    /// Slack asked for another one.
+    /// Slack asked for another one; this one goes on meanwhile.
     Asked,
     Broke,
 }
 
+/// Where what comes in is taken in, whichever connection it came over.
+type Lines = Vec<mpsc::Sender<(Value, mpsc::UnboundedSender<String>)>>;
+
 /// Listens until the program stops.
 pub async fn listen(slack: Arc<Slack>, door: Door, mut stop: Stop) -> Result<(), Failure> {
+    let lines: Lines = (0..LINES)
+        .map(|_| line(Arc::clone(&slack), door.clone()))
+        .collect();
+    let mut connections = JoinSet::new();
+    // Dropped when its connection has a successor.
+    let mut old: Option<oneshot::Sender<()>> = None;
+    let mut stands = false;
     let mut pause = PAUSE;
-    loop {
+    let refused = loop {
         if *stop.borrow() {
-            return Ok(());
+            break None;
         }
         let since = door.connecting(SLACK).await;
         match open(&slack).await {
-            Ok(mut stream) => {
-                pause = PAUSE;
+            Ok(stream) => {
+                let begun = Instant::now();
                 door.connected(SLACK, since);
-                let ended = serve(&slack, &door, &mut stream, &mut stop).await;
-                door.disconnected(SLACK);
-                match ended {
-                    Ended::Stopped => return Ok(()),
-                    Ended::Asked => continue,
-                    Ended::Broke => {}
+                stands = true;
+                let (succeeded, successor) = oneshot::channel();
+                old = Some(succeeded);
+                let (tell, told) = oneshot::channel();
+                let (lines, stop) = (lines.clone(), stop.clone());
+                connections.spawn(serve(stream, lines, stop, successor, tell));
+                match told.await.unwrap_or(Ended::Broke) {
+                    Ended::Stopped => break None,
+                    Ended::Asked if begun.elapsed() > SETTLED => {
+                        pause = PAUSE;
+                        continue;
+                    }
+                    Ended::Asked => {}
+                    Ended::Broke => {
+                        pause = PAUSE;
+                        stands = false;
+                        door.disconnected(SLACK);
+                    }
                 }
             }
-            Err(Failure::Refused(why)) => return Err(Failure::Refused(why)),
-            Err(Failure::Slow { wait, .. }) => pause = pause.max(wait),
-            Err(failure) => warn!(chat = SLACK, why = %failure, "no connection; it is tried again"),
+            Err(Failure::Refused(why)) => break Some(Failure::Refused(why)),
+            Err(failure) => {
+                if stands {
+                    stands = false;
+                    door.disconnected(SLACK);
+                }
+                match failure {
+                    Failure::Slow { wait, .. } => pause = pause.max(wait),
+                    failure => {
+                        warn!(chat = SLACK, why = %failure, "no connection; it is tried again");
+                    }
+                }
+            }
         }
+        while connections.try_join_next().is_some() {}
         tokio::select! {
             () = sleep(pause) => {}
-            _ = stop.changed() => return Ok(()),
+            _ = stop.changed() => break None,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
+    };
+    drop(old);
+    if stands {
+        door.disconnected(SLACK);
+    }
+    match refused {
+        Some(failure) => Err(failure),
+        None => {
+            while connections.join_next().await.is_some() {}
+            Ok(())
+        }
     }
 }
 
@@ -126,14 +177,18 @@ async fn open(slack: &Slack) -> Result<Stream, Failure> {
     }
 }
 
-/// Takes envelopes until the connection ends.
-async fn serve(slack: &Arc<Slack>, door: &Door, stream: &mut Stream, stop: &mut Stop) -> Ended {
+/// Takes envelopes until the connection ends, or has had a successor for a while. Tells once what becomes of it.
+async fn serve(
+    mut stream: Stream,
+    lines: Lines,
+    mut stop: Stop,
+    mut successor: oneshot::Receiver<()>,
+    tell: oneshot::Sender<Ended>,
+) {
     // As many as wait in the lines; a bound of its own could stop both sides at once.
     let (acks, mut due) = mpsc::unbounded_channel::<String>();
-    let lines: Vec<mpsc::Sender<Value>> = (0..LINES)
-        .map(|_| line(Arc::clone(slack), door.clone(), acks.clone()))
-        .collect();
-    drop(acks);
+    let mut tell = Some(tell);
+    let mut leaves: Option<Instant> = None;
     let mut heard = Instant::now();
     let mut ping = tokio::time::interval(PING);
     let ended = loop {
@@ -148,11 +203,15 @@ async fn serve(slack: &Arc<Slack>, door: &Door, stream: &mut Stream, stop: &mut 
                         };
                         if text(&envelope, "type") == "disconnect" {
                             debug!(chat = SLACK, "Slack asks for another connection");
-                            break Ended::Asked;
+                            if let Some(tell) = tell.take() {
+                                // Nobody listens any more where the program ends.
+                                let _heard = tell.send(Ended::Asked);
+                            }
+                            continue;
                         }
                         let nth = nth_line(&envelope);
                         if let Some(line) = lines.get(nth)
-                            && line.send(envelope).await.is_err()
+                            && line.send((envelope, acks.clone())).await.is_err()
                         {
                             break Ended::Broke;
                         }
@@ -173,11 +232,16 @@ async fn serve(slack: &Arc<Slack>, door: &Door, stream: &mut Stream, stop: &mut 
                     break Ended::Broke;
                 }
             }
-            _ = stop.changed() => break Ended::Stopped,
+            _ = &mut successor, if leaves.is_none() => leaves = Some(Instant::now() + LINGER),
+            () = until(leaves) => break Ended::Asked,
+            () = stopped(&mut stop) => break Ended::Stopped,
         }
     };
+    if let Some(tell) = tell {
+        let _heard = tell.send(ended);
+    }
     // What was taken in is still acknowledged; what is not comes again and is known.
-    drop(lines);
+    drop(acks);
     let last = async {
         while let Some(ack) = due.recv().await {
             if stream.send(Message::Text(ack.into())).await.is_err() {
@@ -188,14 +252,27 @@ async fn serve(slack: &Arc<Slack>, door: &Door, stream: &mut Stream, stop: &mut 
         let _closed = stream.close(None).await;
     };
     let _in_time = timeout(LAST_CALL, last).await;
-    ended
+}
+
+async fn stopped(stop: &mut Stop) {
+    // The sender is gone only where the program is.
+    let _gone = stop.wait_for(|stop| *stop).await;
+}
+
+/// Waits until then; for ever where there is no such time.
+async fn until(then: Option<Instant>) {
+    match then {
+        Some(then) => sleep_until(then).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// One line: takes in what comes, one after another.
-fn line(slack: Arc<Slack>, door: Door, acks: mpsc::UnboundedSender<String>) -> mpsc::Sender<Value> {
-    let (sender, mut envelopes) = mpsc::channel::<Value>(MOST_WAITING);
+fn line(slack: Arc<Slack>, door: Door) -> mpsc::Sender<(Value, mpsc::UnboundedSender<String>)> {
+    let (sender, mut envelopes) =
+        mpsc::channel::<(Value, mpsc::UnboundedSender<String>)>(MOST_WAITING);
     tokio::spawn(async move {
-        while let Some(envelope) = envelopes.recv().await {
+        while let Some((envelope, acks)) = envelopes.recv().await {
             let payload = envelope.get("payload").unwrap_or(&Value::Null);
             let due = match intake::take(&slack, &door, payload).await {
                 Ok(due) => due,
