@@ -24,8 +24,11 @@ const MOST: usize = 20_000;
 pub struct People {
     known: Mutex<HashMap<(String, String), (Instant, PersonKind)>>,
     /// Members of user groups.
-    groups: Mutex<HashMap<(String, String), (Instant, Arc<HashSet<String>>)>>,
+    groups: Mutex<HashMap<(String, String), (Instant, Members)>>,
 }
+
+/// Who is in a user group.
+type Members = Arc<HashSet<String>>;
 
 impl People {
     /// What somebody is.
@@ -76,7 +79,7 @@ impl People {
         token: &Secret,
         team: &str,
         group: &str,
-    ) -> Result<Arc<HashSet<String>>, Failure> {
+    ) -> Result<Members, Failure> {
         let key = (team.to_string(), group.to_string());
         {
             let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +92,7 @@ impl People {
         let parameters = [("usergroup", group)];
         let said = api.get(token, "usergroups.users.list", &parameters).await?;
         let members = list(&said, "users").iter().filter_map(Value::as_str);
-        let members: Arc<HashSet<String>> = Arc::new(members.map(Into::into).collect());
+        let members: Members = Arc::new(members.map(Into::into).collect());
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         groups.insert(key, (asked, Arc::clone(&members)));
         Ok(members)
