@@ -70,6 +70,10 @@ fn belong(first: &[Diagnosis<'_>], second: &[Diagnosis<'_>]) -> bool {
     let (known, named) = (addresses(first), addresses(second));
     let news = named.iter().any(|address| !known.contains(address));
     let coded = first.iter().any(is_coded);
+    if named.is_empty() && is_remark(rest) {
+        // Nor is it the second half.
+        return false;
+    }
     if first.iter().all(|d| d.whole.kind == Kind::NotABounce) {
         // Talk is the first half of nothing.
         return false;

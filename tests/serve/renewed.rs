@@ -11,6 +11,7 @@ use bot::store::outbox::PostKey;
 use tokio::sync::Notify;
 
 use super::{Bed, command, text_of_config, title, until};
+use crate::support::root;
 
 /// Serves by a config file, looked at as often as the program does.
 fn watching(text: &str) -> (Bed, Arc<Notify>) {
@@ -79,6 +80,12 @@ fn a_refused_config_is_taken_once_its_knowledge_is_mended() {
     // Two glances, so that the refusal is over.
     std::thread::sleep(Duration::from_secs(5));
     assert!(!says().contains("second line"), "it is refused");
+    // A file of the same name takes the place of the one in the knowledge.
+    fs::copy(
+        root().join("knowledge/faq/accept-list.toml"),
+        faq.join("accept-list.toml"),
+    )
+    .expect("it can be copied");
     fs::remove_file(faulty).expect("it can be taken away");
     until("the new config counts", || {
         std::thread::sleep(Duration::from_millis(100));
