@@ -1,5 +1,7 @@
 //! Text made fit for Discord: what steers a reader's screen taken out, markup escaped, lengths kept.
 
+use bot::text::steers;
+
 /// How long Discord finds a text: it counts as JavaScript does.
 #[must_use]
 pub fn length(text: &str) -> usize {
@@ -46,31 +48,6 @@ pub fn cut_markup(text: &str, most: usize) -> String {
         kept.push('`');
     }
     kept
-}
-
-/// Does a character steer how others are shown, or stand there unseen?
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{17b4}'
-                | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 /// One line without anything that steers: line ends and tabs become blanks.

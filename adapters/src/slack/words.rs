@@ -1,5 +1,7 @@
 //! Slack's own spelling of text: taken away from what comes in, put on what goes out.
 
+use bot::text::steers;
+
 /// The words that a person saw: link marks and escapes undone. `us` is our own user id, whose mention is left out.
 pub fn plain(text: &str, us: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -71,13 +73,11 @@ pub fn escaped(text: &str) -> String {
 
 /// Without characters that turn the direction of writing, hide, or steer.
 pub fn harmless(text: &str) -> String {
-    let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
     text.chars()
         .filter_map(|c| match c {
             '\n' => Some('\n'),
             '\t' => Some(' '),
-            c if c.is_control() || hides(c) => None,
-            c => Some(c),
+            c => (!steers(c)).then_some(c),
         })
         .collect()
 }

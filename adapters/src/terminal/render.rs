@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::IsTerminal;
 
 use bot::reply::{Check, Mark, RecipientGroup, Reply, Tone};
-use bot::text::{Span, Text};
+use bot::text::{Span, Text, steers};
 
 /// Widest text that is set, in columns: longer lines are hard to read.
 const WIDEST: usize = 100;
@@ -322,10 +322,6 @@ fn words(text: &Text) -> String {
 
 /// Text that cannot steer the terminal: control and direction characters are taken out.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
     if text.contains(steers) {
         Cow::Owned(
             text.chars()
