@@ -75,7 +75,7 @@ fn a_refused_config_is_taken_once_its_knowledge_is_mended() {
         let handle = format!("H{nth}");
         bed.happens(command("anna", &handle, "/help"));
         let reply = bed.response(&handle);
-        format!("{} {:?}", title(&reply), reply.why)
+        format!("{} {:?}", title(&reply), reply.lead)
     };
     // Two glances, so that the refusal is over.
     std::thread::sleep(Duration::from_secs(5));

@@ -283,7 +283,7 @@ fn until_answered(bed: &Bed, text: &str, so: impl Fn(&str) -> bool) {
         let handle = format!("{text}{nth}");
         bed.happens(command("anna", &handle, text));
         let reply = bed.response(&handle);
-        let said = format!("{} {:?}", title(&reply), reply.why);
+        let said = format!("{} {:?}", title(&reply), reply.lead);
         std::thread::sleep(Duration::from_millis(100));
         so(&said)
     });

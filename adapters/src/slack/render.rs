@@ -70,9 +70,7 @@ pub fn render(reply: &Reply) -> Card {
     page.rich(moves);
     groups(&mut page, recipients);
     list_of_checks(&mut page, checks);
-    // A page that is no answer to a bounce only explains itself.
-    let label = if first_move.is_empty() { "" } else { "Why:" };
-    paragraphs(&mut page, label, why);
+    paragraphs(&mut page, "Why:", why);
     if !evidence.is_empty() {
         let mut rich = Rich::default();
         page.literal(&mut rich, &evidence.join("\n"), LONGEST_LITERAL);

@@ -68,7 +68,7 @@ fn enhanced(knowledge: &Knowledge, code: EnhancedCode) -> Reply {
         7 => "security and policy",
         _ => "not a registered subject",
     };
-    reply.why.insert(
+    reply.lead.insert(
         0,
         Text::plain(format!(
             "First digit {class} Second number {}: {subject}.",
@@ -92,7 +92,7 @@ fn basic(knowledge: &Knowledge, code: SmtpCode) -> Reply {
         4 => "Refused for now: the sending server tries again by itself.",
         _ => "Refused for good: the same copy gets the same answer.",
     };
-    reply.why.insert(0, Text::plain(class));
+    reply.lead.insert(0, Text::plain(class));
     reply.lead.push(Text::plain(
         "A three-digit code alone says no more than this. The words behind it decide: paste the whole line.",
     ));

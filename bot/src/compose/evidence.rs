@@ -33,15 +33,15 @@ pub fn reply(diagnoses: &[Diagnosis<'_>]) -> Reply {
             }
         }
         reply.evidence.extend(diagnosis.contradicted.clone());
-        reply.why.extend(diagnosis.doubts.iter().map(Text::plain));
+        reply.lead.extend(diagnosis.doubts.iter().map(Text::plain));
     }
     if left_out > 0 {
-        reply.why.push(Text::plain(format!(
+        reply.lead.push(Text::plain(format!(
             "{left_out} more recipients are not listed here."
         )));
     }
     if reply.evidence.is_empty() {
-        reply.why.push(Text::plain(
+        reply.lead.push(Text::plain(
             "No server's reply stands in this text; the words around it and its form decided.",
         ));
     }

@@ -7,13 +7,13 @@ use crate::text::Text;
 /// The help page.
 #[must_use]
 pub fn help(contact: Option<&str>) -> Reply {
-    let mut why = vec![Text::plain(
+    let mut lead = vec![Text::plain(
         "The whole text is best, with the part for administrators; half of it, one line, or the saved .eml or .msg file will do.",
     )];
-    why.extend(contact.map(Text::plain));
+    lead.extend(contact.map(Text::plain));
     Reply {
         title: Text::plain("Paste a bounce to have it explained"),
-        why,
+        lead,
         rows: COMMANDS
             .iter()
             .map(|c| {

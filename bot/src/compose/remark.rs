@@ -28,7 +28,7 @@ pub fn denied(right: Right, contact: Option<&str>) -> Reply {
         Right::Feedback => "You have not been given the right to rate answers here.",
         Right::Configure => "You have not been given the right to change how this desk works.",
     });
-    reply.why.extend(contact.map(Text::plain));
+    reply.lead.extend(contact.map(Text::plain));
     reply
 }
 
