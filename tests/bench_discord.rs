@@ -29,10 +29,6 @@ mod api;
 )]
 #[path = "discord/fake.rs"]
 mod fake;
-#[expect(
-    dead_code,
-    reason = "a bench needs only a part of what the tests share"
-)]
 #[path = "discord/load.rs"]
 mod load;
 
@@ -40,7 +36,7 @@ fn main() {
     let pastes = env::var("BOUNCEDESK_PASTES").ok();
     let pastes: usize = pastes.and_then(|count| count.parse().ok()).unwrap_or(1_000);
     let mut load = Load::new();
-    println!("at the start: {:.1} MB resident", load.resident());
+    println!("at the start: {:.1} MB resident", load.program.resident());
 
     let mut asked: BTreeMap<String, Instant> = BTreeMap::new();
     load.evenly(500, Duration::from_secs(10), |load, _| {
@@ -65,6 +61,6 @@ fn main() {
     row("first post", load.times(&load.pastes, "/messages"));
     println!(
         "  {:.1} MB resident; each paste was answered once, in its own thread",
-        load.resident()
+        load.program.resident()
     );
 }

@@ -41,7 +41,7 @@ fn main() {
         .and_then(|count| count.parse().ok())
         .unwrap_or(ANSWERS);
     let mut load = Load::new(true);
-    println!("at the start: {:.1} MB resident", load.resident());
+    println!("at the start: {:.1} MB resident", load.program.resident());
 
     load.paste_for(500, Duration::from_secs(10), |_| {});
     load.until_answered();
@@ -65,7 +65,7 @@ fn main() {
         println!(
             "after {} answers: {:.1} MB resident",
             load.pasted,
-            load.resident()
+            load.program.resident()
         );
     }
     load.answered_once();

@@ -19,12 +19,12 @@ fn a_program_killed_while_discord_sends_answers_each_paste_once() {
         load.evenly(25, Duration::from_millis(1_000), |load, nth| {
             load.paste();
             if nth == end {
-                load.kill();
+                load.program.kill();
             }
         });
         load.start();
     }
     load.answered_once();
-    println!("{kills} kills; {:.1} MB resident", load.resident());
+    println!("{kills} kills; {:.1} MB resident", load.program.resident());
     figures::row("first post", load.times(&load.pastes, "/messages"));
 }

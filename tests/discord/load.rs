@@ -1,45 +1,40 @@
 //! The program `bouncedesk serve` under load from a Discord on this machine: pastes and commands, counted and timed there.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::fake::{CHANNEL, Fake, GUILD, ME, TOKEN};
-use crate::support::{PROGRAM, figures};
+use crate::support::serving::Serving;
 
 const BOUNCE: &str = "This is the mail system at host mx.example.com.\n\n<bob@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1\n    <bob@example.org>: Recipient address rejected: User unknown (in reply to RCPT TO command)\n";
 
+/// How long the program may take for all of it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A program that serves, and its platform.
 pub struct Load {
-    folder: TempDir,
+    pub program: Serving,
     _runtime: Runtime,
     pub fake: Fake,
-    program: Option<Child>,
     /// Pastes, and when each was pasted.
     pub pastes: BTreeMap<String, Instant>,
 }
 
 impl Load {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
         let runtime = Runtime::new().expect("tasks can run");
         let fake = runtime.block_on(Fake::start());
-        fs::write(folder.path().join("token"), TOKEN).expect("a file can be written");
         let config = format!(
             "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[discord]\ntoken = {{ file = \"token\" }}\napi = \"http://{0}\"\ngateway = \"ws://{0}\"\nfile_hosts = [\"{0}\"]\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.discord]]\nserver = \"{GUILD}\"\nwatch = [\"{CHANNEL}\"]\n",
             fake.at
         );
-        fs::write(folder.path().join("bouncedesk.toml"), config).expect("a file can be written");
         let mut load = Self {
-            folder,
+            program: Serving::lay(&config, &[("token", TOKEN)]),
             _runtime: runtime,
             fake,
-            program: None,
             pastes: BTreeMap::new(),
         };
         load.start();
@@ -48,30 +43,9 @@ impl Load {
 
     /// Starts the program, and waits until it is connected.
     pub fn start(&mut self) {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.folder.path().join("log"))
-            .expect("a log can be written");
         self.fake.cut();
-        let program = Command::new(PROGRAM)
-            .arg("serve")
-            .arg("--config")
-            .arg(self.folder.path().join("bouncedesk.toml"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("the program starts");
-        self.program = Some(program);
+        self.program.start();
         self.until("it is connected", |load| load.fake.listens());
-    }
-
-    /// As a power cut or the out-of-memory killer ends it.
-    pub fn kill(&mut self) {
-        let mut program = self.program.take().expect("it runs");
-        program.kill().expect("it can be killed");
-        program.wait().expect("it is gone");
     }
 
     /// Somebody pastes a bounce. Everybody pastes once, so that nothing completes anything.
@@ -126,19 +100,7 @@ impl Load {
     }
 
     pub fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
-        let begun = Instant::now();
-        while !so(self) {
-            if begun.elapsed() > Duration::from_secs(120) {
-                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-                let lines: Vec<&str> = log.lines().collect();
-                let from = lines.len().saturating_sub(20);
-                panic!(
-                    "not within two minutes: {what}\n{}",
-                    lines[from..].join("\n")
-                );
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.program.until(what, PATIENCE, || so(self));
     }
 
     /// How long each took until the first request whose path holds its name and that.
@@ -160,20 +122,5 @@ impl Load {
                 .map(|then| then.duration_since(*at))
         };
         since.iter().filter_map(took).collect()
-    }
-
-    /// What the program holds of the memory, in MB.
-    pub fn resident(&self) -> f64 {
-        figures::resident(self.program.as_ref().expect("it runs"))
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        if let Some(mut program) = self.program.take() {
-            // It may have ended by itself.
-            let _gone = program.kill();
-            let _waited = program.wait();
-        }
     }
 }

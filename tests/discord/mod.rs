@@ -26,7 +26,6 @@ mod stays;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::time::{Duration, Instant};
 
 use adapters::config::Config;
 use adapters::discord;
@@ -38,11 +37,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::no_complaints;
+use crate::support::{no_complaints, until};
 use fake::{CHANNEL, Fake, GUILD, TOKEN};
 use refusing::Refusing;
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const BOUNCE: &str = "This is the mail system at host mx.example.com.\n\nI'm sorry to have to inform you that your message could not\nbe delivered to one or more recipients. It's attached below.\n\n<bob@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1\n    <bob@example.org>: Recipient address rejected: User unknown (in reply to RCPT TO command)\n";
 
@@ -181,17 +178,6 @@ impl Drop for Bed {
             let requests = self.fake.state().requests.clone();
             no_complaints(&schema::complaints(&requests).unwrap_or_default());
         }
-    }
-}
-
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !so() {
-        assert!(
-            begun.elapsed() < PATIENCE,
-            "not within {PATIENCE:?}: {what}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

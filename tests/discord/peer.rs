@@ -3,24 +3,25 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use super::{BOUNCE, title};
 use crate::support::peers::{self, NAMESPACE};
-use crate::support::{PROGRAM, list, root, text};
+use crate::support::serving::{Beside, Serving};
+use crate::support::{list, root, text};
 
 const PEER: &str = "discord-digital-twin/dist/index.js";
 const SERVER: &str = "110000000000000001";
 const ROOM: &str = "110000000000000002";
 const ANNA: &str = "110000000000000011";
 const BOT: &str = "110000000000000099";
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_conversation_through_the_twin() {
@@ -115,34 +116,22 @@ fn conversation() {
 
 /// The peer, and the program at it.
 struct Table {
-    folder: TempDir,
+    program: Serving,
+    _peer: Beside,
     /// Questions to the peer, and what it says.
     line: RefCell<(ChildStdin, BufReader<ChildStdout>)>,
-    children: Vec<Child>,
     files: String,
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            // It may be gone already.
-            let _gone = child.kill();
-            let _waited = child.wait();
-        }
-    }
 }
 
 impl Table {
     fn lay(peer: PathBuf) -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        let log =
-            |name: &str| File::create(folder.path().join(name)).expect("a log can be written");
+        let mut program = Serving::lay("", &[]);
         let mut twin = Command::new("node")
             .arg(root().join("tests/peers/discord.mjs"))
             .arg(peer)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(log("peer.log"))
+            .stderr(program.log("peer.log"))
             .spawn()
             .expect("node starts");
         let ask = twin.stdin.take().expect("a pipe");
@@ -152,39 +141,26 @@ impl Table {
         let at: Value = serde_json::from_str(&first).unwrap_or_else(|_| {
             panic!(
                 "the peer says where it is: {first}{}",
-                fs::read_to_string(folder.path().join("peer.log")).unwrap_or_default()
+                program.read("peer.log")
             )
         });
-        fs::write(folder.path().join("token"), text(&at, "token")).expect("a file can be written");
         let config = format!(
             "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[discord]\ntoken = {{ file = \"token\" }}\napi = {}\ngateway = {}\nfile_hosts = [{}]\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.discord]]\nserver = \"{SERVER}\"\nwatch = [\"{ROOM}\"]\n",
             at["api"], at["gateway"], at["files"]
         );
-        fs::write(folder.path().join("bouncedesk.toml"), config).expect("a file can be written");
-        let program = Command::new(PROGRAM)
-            .arg("serve")
-            .arg("--config")
-            .arg(folder.path().join("bouncedesk.toml"))
-            .stdin(Stdio::null())
-            .stdout(log("out"))
-            .stderr(log("log"))
-            .spawn()
-            .expect("the program starts");
-        let files = text(&at, "files").to_string();
+        program.write("token", text(&at, "token"));
+        program.write("bouncedesk.toml", &config);
+        program.start();
         let table = Self {
+            program,
+            _peer: Beside(twin),
             line: RefCell::new((ask, said)),
-            children: vec![twin, program],
-            files,
-            folder,
+            files: text(&at, "files").to_string(),
         };
         table.until("it is connected", |table| {
-            table.read("log").contains("connected")
+            table.program.read("log").contains("connected")
         });
         table
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
     fn asks(&self, method: &str, argument: &Value) -> Value {
@@ -286,17 +262,6 @@ impl Table {
     }
 
     fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
-        let begun = Instant::now();
-        while !so(self) {
-            if begun.elapsed() > Duration::from_secs(30) {
-                panic!(
-                    "not within half a minute: {what}\n{}\n{}\n{:#?}",
-                    self.read("log"),
-                    self.read("peer.log"),
-                    self.messages(ROOM)
-                );
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        self.program.until(what, PATIENCE, || so(self));
     }
 }

@@ -20,7 +20,7 @@ mod unsure;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use adapters::config::Config;
 use adapters::serve::chat::{Chat, Failure, Incoming};
@@ -34,6 +34,7 @@ use bot::store::sled::SledStore;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::support::until;
 use chat::{Done, FolderChat, Op};
 
 /// How long the program may take for anything here.
@@ -229,18 +230,6 @@ fn standing(done: &[Done]) -> Vec<Done> {
         }
     }
     messages
-}
-
-/// Waits until it is so.
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !so() {
-        assert!(
-            begun.elapsed() < PATIENCE,
-            "not within {PATIENCE:?}: {what}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn channel(id: &str) -> Channel {

@@ -39,7 +39,7 @@ fn a_program_killed_while_slack_sends_answers_each_paste_once() {
         load.paste_for(60, Duration::from_millis(1_200), |load| {
             nth += 1;
             if nth == end {
-                load.kill();
+                load.program.kill();
             }
         });
         load.start();

@@ -1,29 +1,30 @@
 //! The program `bouncedesk serve` under load: real pastes in many channels of a Slack on this machine, counted there.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::fake::Fake;
-use crate::support::{PROGRAM, bot, figures, root, shared, text};
+use crate::support::serving::Serving;
+use crate::support::{bot, figures, root, shared, text};
 
 /// Channels that are watched: Slack takes about one message a second in each, and the program minds that.
 const CHANNELS: usize = 200;
 /// What Slack shows as text; it makes a file of a longer paste.
 const LONGEST_PASTE: usize = 12_000;
 
+/// How long the program may take for all of it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A program that serves, and its platform.
 pub struct Load {
-    folder: TempDir,
-    runtime: Runtime,
+    pub program: Serving,
+    _runtime: Runtime,
     pub fake: Fake,
-    program: Option<Child>,
     pastes: Vec<Vec<u8>>,
     /// So many were pasted.
     pub pasted: usize,
@@ -33,70 +34,36 @@ pub struct Load {
 
 impl Load {
     pub fn new(lenient: bool) -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
         let runtime = tokio::runtime::Runtime::new().expect("tasks can run");
         let fake = runtime.block_on(Fake::start());
         fake.with(|inner| inner.lenient = lenient);
+        let channels: Vec<String> = (0..CHANNELS)
+            .map(|nth| format!("\"{}\"", channel(nth)))
+            .collect();
+        let config = format!(
+            "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [{}]\n",
+            fake.url("/api"),
+            channels.join(", ")
+        );
         let mut load = Self {
-            folder,
-            runtime,
+            program: Serving::lay(&config, &[("token", "xoxb-not-a-real-one\n")]),
+            _runtime: runtime,
             fake,
-            program: None,
             pastes: real_bounces(),
             pasted: 0,
             at: BTreeMap::new(),
         };
-        load.configure();
         load.start();
         load
-    }
-
-    fn configure(&self) {
-        let write = |name: &str, text: &str| {
-            fs::write(self.folder.path().join(name), text).expect("a file can be written");
-        };
-        write("token", "xoxb-not-a-real-one\n");
-        let channels: Vec<String> = (0..CHANNELS)
-            .map(|nth| format!("\"{}\"", channel(nth)))
-            .collect();
-        write(
-            "bouncedesk.toml",
-            &format!(
-                "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [{}]\n",
-                self.fake.url("/api"),
-                channels.join(", ")
-            ),
-        );
     }
 
     /// Starts the program, and waits until it is connected.
     pub fn start(&mut self) {
         self.fake.with(|inner| inner.connections = 0);
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.folder.path().join("log"))
-            .expect("a log can be written");
-        let program = Command::new(PROGRAM)
-            .arg("serve")
-            .arg("--config")
-            .arg(self.folder.path().join("bouncedesk.toml"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("the program starts");
-        self.program = Some(program);
+        self.program.start();
         self.until("it is connected", |load| {
             load.fake.with(|inner| inner.connections > 0)
         });
-    }
-
-    /// As a power cut or the out-of-memory killer ends it.
-    pub fn kill(&mut self) {
-        let mut program = self.program.take().expect("it runs");
-        program.kill().expect("it can be killed");
-        program.wait().expect("it is gone");
     }
 
     /// Somebody pastes the next bounce. Everybody pastes once, so that nothing completes anything.
@@ -199,11 +166,6 @@ impl Load {
         assert_eq!(unacknowledged, 0, "envelopes that were never acknowledged");
     }
 
-    /// What the program holds of the memory, in MB.
-    pub fn resident(&self) -> f64 {
-        figures::resident(self.program.as_ref().expect("it runs"))
-    }
-
     /// Prints the percentiles of what was pasted from `from` on.
     pub fn tell(&self, from: usize) {
         let mut posted: BTreeMap<String, Instant> = BTreeMap::new();
@@ -231,51 +193,16 @@ impl Load {
         });
         figures::row("acknowledged", acknowledged);
         figures::row("first post", answered);
-        println!("  {:.1} MB resident", self.resident());
+        println!("  {:.1} MB resident", self.program.resident());
     }
 
     fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
-        let begun = Instant::now();
-        while !so(self) {
-            if begun.elapsed() > Duration::from_secs(120) {
-                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-                let lines: Vec<&str> = log.lines().collect();
-                let from = lines.len().saturating_sub(20);
-                let answers = self.answers();
-                let missing: Vec<usize> = (1..=self.pasted)
-                    .filter(|nth| !answers.contains_key(&stamp(*nth)))
-                    .collect();
-                for nth in missing.iter().take(5) {
-                    let bounce = &self.pastes[nth % self.pastes.len()];
-                    eprintln!(
-                        "not answered, {nth}:\n{}\n",
-                        String::from_utf8_lossy(&bounce[..bounce.len().min(1_500)])
-                    );
-                }
-                panic!(
-                    "not within two minutes: {what}\n{}",
-                    lines[from..].join("\n")
-                );
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        self.program.until(what, PATIENCE, || so(self));
     }
 
     /// Cuts every connection.
     pub fn cut(&self) {
         self.fake.cut();
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        if let Some(mut program) = self.program.take() {
-            // It may have ended by itself.
-            let _gone = program.kill();
-            let _waited = program.wait();
-        }
-        // The tasks of the platform go with their runtime.
-        let _ = &self.runtime;
     }
 }
 

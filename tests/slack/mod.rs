@@ -17,7 +17,6 @@ mod schema;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use adapters::config::Config;
 use adapters::serve::chat::Chat;
@@ -29,11 +28,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::{no_complaints, text};
+use crate::support::{no_complaints, text, until};
 use fake::Fake;
-
-/// How long the program may take for anything here.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A bounce whose cause is plain, as it is pasted into Slack.
 const BOUNCE: &str = "This is the mail system at host mx.example.com.\n\nI'm sorry to have to inform you that your message could not\nbe delivered to one or more recipients. It's attached below.\n\n<bob@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1\n    <bob@example.org>: Recipient address rejected: User unknown (in reply to RCPT TO command)\n";
@@ -253,18 +249,6 @@ fn config(
         fake.url("/api")
     );
     Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:?}"))
-}
-
-/// Waits until it is so.
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !so() {
-        assert!(
-            begun.elapsed() < PATIENCE,
-            "not within {PATIENCE:?}: {what}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// An event as the Events API wraps it; its id follows from what it holds, as a redelivery has the same one.

@@ -2,26 +2,27 @@
 //! network namespace of their own, where nothing but the loopback is.
 
 use std::env;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use futures_util::SinkExt;
 use reqwest::Client;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::BOUNCE;
 use crate::support::peers::{self, NAMESPACE};
-use crate::support::{PROGRAM, list, text};
+use crate::support::serving::{Beside, Serving};
+use crate::support::{list, text};
 
 const PEER: &str = "local-slack-linux-x64/bin/local-slack";
 const BASE: &str = "http://127.0.0.1:3200";
 const ROOM: &str = "C01GEN";
 const ANNA: &str = "U01ANNA";
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_conversation_through_local_slack() {
@@ -107,51 +108,31 @@ fn conversation() {
 
 /// The peer, and the program at it.
 struct Table {
-    folder: TempDir,
+    program: Serving,
+    _peer: Beside,
     runtime: Runtime,
     client: Client,
-    children: Vec<Child>,
-}
-
-impl Drop for Table {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            // It may be gone already.
-            let _gone = child.kill();
-            let _waited = child.wait();
-        }
-    }
 }
 
 impl Table {
     fn lay(peer: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        let write = |name: &str, text: &str| {
-            fs::write(folder.path().join(name), text).expect("a file can be written");
-        };
-        write(
+        let config = format!(
+            "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\napi = \"{BASE}/api\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"app\" }}\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"bot\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"{ROOM}\"]\n"
+        );
+        let program = Serving::lay(&config, &[("bot", "xoxb-test\n"), ("app", "xapp-test\n")]);
+        program.write(
             "peer.yaml",
             "workspace: { name: Desk, domain: desk, teamId: T01 }\napp: { appId: A01, botUserId: U0BOT, botName: bouncedesk, botToken: xoxb-test, appToken: xapp-test, signingSecret: none, mode: socket }\nusers:\n  - { id: U01ANNA, name: anna, real_name: Anna, email: anna@example.com }\nchannels:\n  - { id: C01GEN, name: helpdesk, members: [U01ANNA, U0BOT] }\n",
         );
-        write("bot", "xoxb-test\n");
-        write("app", "xapp-test\n");
-        write(
-            "bouncedesk.toml",
-            &format!(
-                "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\napi = \"{BASE}/api\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"app\" }}\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"bot\" }}\n[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"{ROOM}\"]\n"
-            ),
-        );
-        let root = folder.path().to_path_buf();
-        let log = |name: &str| File::create(root.join(name)).expect("a log can be written");
-        let mut peer = Command::new(peer);
-        peer.arg("--config")
-            .arg(folder.path().join("peer.yaml"))
-            .args(["--port", "3200", "--base-host", "127.0.0.1"]);
-        let mut program = Command::new(PROGRAM);
-        program
-            .arg("serve")
+        let peer = Command::new(peer)
             .arg("--config")
-            .arg(folder.path().join("bouncedesk.toml"));
+            .arg(program.path().join("peer.yaml"))
+            .args(["--port", "3200", "--base-host", "127.0.0.1"])
+            .stdin(Stdio::null())
+            .stdout(program.log("peer.log"))
+            .stderr(program.log("peer.log"))
+            .spawn()
+            .expect("the peer starts");
         // A second call changes nothing.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let mut table = Self {
@@ -161,32 +142,17 @@ impl Table {
                 .build()
                 .expect("a client"),
             runtime: Runtime::new().expect("tasks can run"),
-            children: Vec::new(),
-            folder,
+            _peer: Beside(peer),
+            program,
         };
-        let spawn = |command: &mut Command, name: &str| {
-            command
-                .stdin(Stdio::null())
-                .stdout(log(&format!("{name}.out")))
-                .stderr(log(name))
-                .spawn()
-                .expect("it starts")
-        };
-        let child = spawn(&mut peer, "peer.log");
-        table.children.push(child);
         table.until("the peer listens", |_| {
             std::net::TcpStream::connect("127.0.0.1:3200").is_ok()
         });
-        let child = spawn(&mut program, "log");
-        table.children.push(child);
+        table.program.start();
         table.until("it is connected", |table| {
-            table.read("log").contains("connected")
+            table.program.read("log").contains("connected")
         });
         table
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
     fn ask(&self, path: &str) -> Value {
@@ -321,18 +287,7 @@ impl Table {
     }
 
     fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
-        let begun = Instant::now();
-        while !so(self) {
-            if begun.elapsed() > Duration::from_secs(30) {
-                panic!(
-                    "not within half a minute: {what}\n{}\n{}\n{:#?}",
-                    self.read("log"),
-                    self.read("peer.log"),
-                    self.messages(ROOM)
-                );
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        self.program.until(what, PATIENCE, || so(self));
     }
 }
 

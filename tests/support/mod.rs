@@ -5,6 +5,7 @@ pub mod dns;
 pub mod figures;
 pub mod lab;
 pub mod peers;
+pub mod serving;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -190,4 +191,16 @@ pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
         .get(key)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
+}
+
+/// Waits until it is so, for a minute at most.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "not within a minute: {what}"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
 }
