@@ -54,7 +54,7 @@ fn two_bounces_of_one_person_stay_two() {
             if first.name != second.name
                 && other.iter().any(|report| report.seen)
                 && !ALIKE.contains(&stems)
-                && completed(one, other, whole).is_some()
+                && completed(one, other, false, whole).is_some()
             {
                 complaints.push(format!("{} is joined to {}", second.name, first.name));
             }

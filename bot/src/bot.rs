@@ -108,7 +108,7 @@ impl Bot {
         if let Some(earlier) = earlier {
             let first = parts::read(earlier, &|bytes| self.diagnose(bytes, domains));
             let whole = || self.diagnose(&parts::glued(&[earlier, pasted]), domains);
-            if let Some(whole) = parts::completed(&first, &alone, whole) {
+            if let Some(whole) = parts::completed(&first, &alone, parts::is_cut(earlier), whole) {
                 return (whole, true);
             }
         }

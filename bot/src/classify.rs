@@ -224,7 +224,10 @@ pub fn classify<'k>(ndr: &Ndr, knowledge: &'k Knowledge, side: &Side) -> Diagnos
     let whole = worst(&verdicts)
         .cloned()
         .unwrap_or_else(|| judge.without_recipient());
-    let daemon = ndr.sender.as_deref().is_some_and(not_a_failure::is_daemon);
+    let daemon = ndr
+        .sender
+        .as_deref()
+        .is_some_and(crate::ndr::address::is_postmaster);
     let seen = whole.kind != Kind::NotABounce && (ndr.form != Form::Text || ndr.framed || daemon);
     let listed = ndr.recipients.is_empty()
         || whole.kind == Kind::NotABounce && whole.recipient.address.is_none();

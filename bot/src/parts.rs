@@ -39,7 +39,24 @@ pub fn glued(pastes: &[&Pasted]) -> Vec<u8> {
         .iter()
         .flat_map(|pasted| pasted.parts.iter().map(Vec::as_slice))
         .collect();
-    parts.join(&b"\n\n"[..])
+    // An empty line would end the text of JSON that was cut in it.
+    let between: &[u8] = match parts.split_last() {
+        Some((_, before)) if before.iter().any(|part| ends_in_json(part)) => b"\n",
+        _ => b"\n\n",
+    };
+    parts.join(between)
+}
+
+/// Was JSON cut off at its end?
+fn ends_in_json(part: &[u8]) -> bool {
+    let count = |brace: u8| part.iter().filter(|b| **b == brace).count();
+    count(b'{') > count(b'}') && part.contains(&b'"')
+}
+
+/// Does a paste end inside JSON, so that what follows can only be its rest?
+#[must_use]
+pub fn is_cut(pasted: &Pasted) -> bool {
+    pasted.parts.last().is_some_and(|part| ends_in_json(part))
 }
 
 /// Somebody only says something: no report, no reply, no code.
@@ -48,14 +65,16 @@ fn is_remark(diagnosis: &Diagnosis<'_>) -> bool {
     !told && is_talk(diagnosis) || diagnosis.empty
 }
 
-/// The two texts read as one, where the second completes the first; else nothing.
+/// The two texts read as one, where the second completes the first; else nothing. `cut`: the first breaks off where only its own rest
+/// can follow.
 #[must_use]
 pub fn completed<'k>(
     first: &[Diagnosis<'k>],
     second: &[Diagnosis<'k>],
+    cut: bool,
     whole: impl FnOnce() -> Vec<Diagnosis<'k>>,
 ) -> Option<Vec<Diagnosis<'k>>> {
-    if !belong(first, second) {
+    if !cut && !belong(first, second) {
         return None;
     }
     let whole = whole();
@@ -88,7 +107,8 @@ fn belong(first: &[Diagnosis<'_>], second: &[Diagnosis<'_>]) -> bool {
     // The part for people names the recipient, the part for administrators has the code; both speak of one failure.
     let agrees = begun.whole.kind == rest.whole.kind
         && (!is_telling(begun) || begun.whole.cause.slug == rest.whole.cause.slug);
-    !news && !coded && agrees && (!named.is_empty() || is_coded(rest) && !known.is_empty())
+    // A code without a recipient is about the one that is known; of several nobody knows which.
+    !news && !coded && agrees && (!named.is_empty() || is_coded(rest) && known.len() == 1)
 }
 
 /// Every recipient, in lower case.

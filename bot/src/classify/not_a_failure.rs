@@ -40,7 +40,13 @@ impl<'k> Judge<'_, 'k> {
             .recipients
             .iter()
             .any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some());
-        if has_reply && !ndr.only_quoted && ndr.sender.as_deref().is_some_and(is_daemon) {
+        if has_reply
+            && !ndr.only_quoted
+            && ndr
+                .sender
+                .as_deref()
+                .is_some_and(crate::ndr::address::is_postmaster)
+        {
             return None;
         }
         let other = self.prose().other.as_ref()?;
@@ -159,12 +165,6 @@ impl<'k> Judge<'_, 'k> {
                 .any(|r| r.smtp.is_some() || r.code.is_some() || r.status.is_some()),
         }
     }
-}
-
-/// The senders of real reports.
-pub fn is_daemon(sender: &str) -> bool {
-    let lower = sender.to_ascii_lowercase();
-    lower.contains("mailer-daemon@") || lower.contains("postmaster@")
 }
 
 /// A person's talk is shorter than this, in bytes; a longer text is judged by what it holds.

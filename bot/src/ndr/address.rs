@@ -125,6 +125,13 @@ fn is_local(c: char) -> bool {
         )
 }
 
+/// Does a mail system write, as real reports come from one? By its address, or the whole header field.
+#[must_use]
+pub fn is_postmaster(sender: &str) -> bool {
+    let lower = sender.to_ascii_lowercase();
+    lower.contains("mailer-daemon@") || lower.contains("postmaster@")
+}
+
 /// Does the line lead a block about one recipient: the address alone, or the address and a colon?
 #[must_use]
 pub fn leads(line: &str) -> bool {

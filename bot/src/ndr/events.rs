@@ -48,53 +48,53 @@ const EVENT: [&str; 8] = [
     "detail-type",
 ];
 
-/// The words in them: letters only, in lower case, without `email` and `message` in front.
-const HAPPENED: [(&str, Happened); 45] = [
-    ("bounce", Happened::Failed),
-    ("bounced", Happened::Failed),
-    ("hardbounce", Happened::Failed),
-    ("softbounce", Happened::Failed),
-    ("failed", Happened::Failed),
-    ("failure", Happened::Failed),
-    ("dropped", Happened::Failed),
-    ("reject", Happened::Failed),
-    ("rejected", Happened::Failed),
-    ("blocked", Happened::Failed),
-    ("invalid", Happened::Failed),
-    ("invalidemail", Happened::Failed),
-    ("suppressed", Happened::Failed),
-    ("undelivered", Happened::Failed),
-    ("undeliverable", Happened::Failed),
-    ("policyrejection", Happened::Failed),
-    ("outofband", Happened::Failed),
-    ("generationfailure", Happened::Failed),
-    ("generationrejection", Happened::Failed),
-    ("renderingfailure", Happened::Failed),
-    ("templaterenderingfailed", Happened::Failed),
-    ("bademailaddress", Happened::Failed),
-    ("dnserror", Happened::Failed),
-    ("dmarcpolicy", Happened::Failed),
-    ("spamnotification", Happened::Failed),
-    ("virusnotification", Happened::Failed),
-    ("manuallydeactivated", Happened::Failed),
-    ("smtpapierror", Happened::Failed),
-    ("deferred", Happened::Delayed),
-    ("deferral", Happened::Delayed),
-    ("delay", Happened::Delayed),
-    ("delayed", Happened::Delayed),
-    ("deliverydelay", Happened::Delayed),
-    ("deliverydelayed", Happened::Delayed),
-    ("transient", Happened::Delayed),
-    ("delivery", Happened::Delivered),
-    ("delivered", Happened::Delivered),
-    ("complaint", Happened::Complaint),
-    ("complained", Happened::Complaint),
-    ("spam", Happened::Complaint),
-    ("spamreport", Happened::Complaint),
-    ("spamcomplaint", Happened::Complaint),
-    ("autoresponder", Happened::Answered),
-    ("addresschange", Happened::Answered),
-    ("challengeverification", Happened::Answered),
+/// The words in them (letters only, in lower case, without `email` and `message` in front), and whether more than mail is said to do it.
+const HAPPENED: [(&str, Happened, bool); 45] = [
+    ("bounce", Happened::Failed, true),
+    ("bounced", Happened::Failed, true),
+    ("hardbounce", Happened::Failed, false),
+    ("softbounce", Happened::Failed, false),
+    ("failed", Happened::Failed, true),
+    ("failure", Happened::Failed, true),
+    ("dropped", Happened::Failed, true),
+    ("reject", Happened::Failed, true),
+    ("rejected", Happened::Failed, true),
+    ("blocked", Happened::Failed, true),
+    ("invalid", Happened::Failed, true),
+    ("invalidemail", Happened::Failed, true),
+    ("suppressed", Happened::Failed, true),
+    ("undelivered", Happened::Failed, true),
+    ("undeliverable", Happened::Failed, true),
+    ("policyrejection", Happened::Failed, false),
+    ("outofband", Happened::Failed, false),
+    ("generationfailure", Happened::Failed, false),
+    ("generationrejection", Happened::Failed, false),
+    ("renderingfailure", Happened::Failed, false),
+    ("templaterenderingfailed", Happened::Failed, false),
+    ("bademailaddress", Happened::Failed, true),
+    ("dnserror", Happened::Failed, true),
+    ("dmarcpolicy", Happened::Failed, false),
+    ("spamnotification", Happened::Failed, false),
+    ("virusnotification", Happened::Failed, false),
+    ("manuallydeactivated", Happened::Failed, false),
+    ("smtpapierror", Happened::Failed, false),
+    ("deferred", Happened::Delayed, true),
+    ("deferral", Happened::Delayed, false),
+    ("delay", Happened::Delayed, true),
+    ("delayed", Happened::Delayed, true),
+    ("deliverydelay", Happened::Delayed, false),
+    ("deliverydelayed", Happened::Delayed, false),
+    ("transient", Happened::Delayed, true),
+    ("delivery", Happened::Delivered, true),
+    ("delivered", Happened::Delivered, true),
+    ("complaint", Happened::Complaint, true),
+    ("complained", Happened::Complaint, true),
+    ("spam", Happened::Complaint, true),
+    ("spamreport", Happened::Complaint, false),
+    ("spamcomplaint", Happened::Complaint, false),
+    ("autoresponder", Happened::Answered, false),
+    ("addresschange", Happened::Answered, false),
+    ("challengeverification", Happened::Answered, false),
 ];
 
 /// Fields that name the recipient.
@@ -174,11 +174,14 @@ pub fn read(text: &str) -> Option<Events> {
     let mut next = json::start(text, 0);
     while let Some(at) = next {
         let read = json::read(text, at);
-        let before = found.count();
+        let (kept, surplus) = (found.reports.len(), found.surplus);
         look(&read.value, 0, &mut found);
-        if found.count() > before {
-            if before == 0 && is_report(text.get(..at).unwrap_or_default()) {
-                return None;
+        if found.count() > kept + surplus {
+            // What came back inside a report is somebody's mail, and so is all that follows.
+            if came_back(text.get(behind..at).unwrap_or_default()) {
+                found.reports.truncate(kept);
+                found.surplus = surplus;
+                break;
             }
             rest.push_str(text.get(behind..at).unwrap_or_default());
             rest.push('\n');
@@ -213,10 +216,21 @@ impl Found {
     }
 }
 
-/// Do the words before it report something themselves? Then the JSON is what came back.
-fn is_report(before: &str) -> bool {
-    let marks = frames::marks(before);
-    marks.iter().any(|m| m.opening.is_some() || m.returned) || before.lines().any(fields::is_field)
+/// Do the words before it report something themselves, and return a message below? Then the JSON stands in that.
+fn came_back(before: &str) -> bool {
+    let (mut reported, mut from) = (false, false);
+    for (line, marks) in before.lines().zip(frames::marks(before)) {
+        let name = fields::split(line.trim()).map_or("", |(name, _)| name);
+        let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let header = is(&["Received", "Return-Path", "Message-ID"]);
+        if marks.returned || reported && (header || from && is(&["To", "Subject", "Date"])) {
+            return true;
+        }
+        reported |= marks.opening.is_some() || is(&["Final-Recipient", "Diagnostic-Code"]);
+        from =
+            reported && is(&["From"]) || from && name.is_empty() && line.starts_with([' ', '\t']);
+    }
+    false
 }
 
 /// Events inside a value, wherever an envelope has put them.
@@ -261,13 +275,13 @@ struct Event<'j> {
 }
 
 fn event(value: &Json) -> Option<Event<'_>> {
-    let (name, word, happened) = EVENT.iter().find_map(|name| {
+    let (name, word, (happened, common)) = EVENT.iter().find_map(|name| {
         let word = value.says(name)?;
         Some((*name, word, happened(word)?))
     })?;
     let members = Members::of(value);
     let recipients = recipients(&members);
-    if recipients.is_empty() || !mail::is_meant(word, &members) {
+    if recipients.is_empty() || common && !mail::is_about_mail(&members) {
         return None;
     }
     let happened = match happened {
@@ -312,13 +326,14 @@ fn record(value: &Json) -> Option<Event<'_>> {
     })
 }
 
-fn happened(word: &str) -> Option<Happened> {
+fn happened(word: &str) -> Option<(Happened, bool)> {
     let letters = mail::letters(word)?;
-    let word = letters
-        .strip_prefix("email")
+    let of_mail = letters.strip_prefix("email");
+    let word = of_mail
         .or_else(|| letters.strip_prefix("message"))
         .unwrap_or(&letters);
-    HAPPENED.iter().find(|(w, _)| *w == word).map(|(_, h)| *h)
+    let (_, happened, common) = HAPPENED.iter().find(|(w, _, _)| *w == word)?;
+    Some((*happened, *common && of_mail.is_none()))
 }
 
 /// The recipients; those of a list with the fields that stand beside each of them.
@@ -345,6 +360,17 @@ fn named(one: &Json) -> Option<&str> {
         .text()
         .or_else(|| RECIPIENT.iter().find_map(|name| one.says(name)))?;
     address::first(text)
+}
+
+/// Does the reply name addresses, and not that one?
+fn speaks_of_another(members: &Members<'_>, name: &str) -> bool {
+    let said = SAID
+        .iter()
+        .find_map(|field| members.text(field))
+        .unwrap_or_default();
+    let about = address::find(said);
+    let mut named = about.iter().filter_map(|at| said.get(at.start..at.end));
+    !about.is_empty() && !named.any(|found| found.eq_ignore_ascii_case(name))
 }
 
 fn start(text: &str, most: usize) -> &str {
@@ -387,10 +413,16 @@ impl Event<'_> {
         let remote = host(&["mx-host", "mx_host", "remoteMtaIp", "remote_mta"]);
         let several = recipients.len() > 1;
         let surplus = recipients.len().saturating_sub(MOST_RECIPIENTS);
+        // Nothing but a reply makes a bounce of this: where it speaks of somebody else, the field may hold who wrote.
+        let of_another = word.is_none()
+            && !several
+            && recipients
+                .iter()
+                .all(|(name, _)| speaks_of_another(&members, name));
         let recipients = recipients.into_iter().take(MOST_RECIPIENTS);
         let recipients = recipients.map(|(name, own)| {
             let mut recipient = Recipient {
-                address: Some(name.to_string()),
+                address: (!of_another).then(|| name.to_string()),
                 action,
                 remote: remote.clone(),
                 ..Recipient::default()

@@ -331,7 +331,7 @@ impl<'m> Parts<'m> {
     /// Does a mail system speak, by its fields or its address, and not a person?
     fn are_official(&self, message: &Message<'_>) -> bool {
         !(self.status.is_empty() && self.feedback.is_empty())
-            || address_of(message.from()).is_none_or(|from| plain::is_daemon(&from))
+            || address_of(message.from()).is_none_or(|from| address::is_postmaster(&from))
     }
 
     /// Is there a part that may tell something, without the message as it stands?

@@ -15,7 +15,7 @@ mod labels;
 mod lines;
 mod naming;
 
-pub(super) use labels::is_daemon;
+use labels::is_nobodys;
 
 /// Most addresses that are looked at in one report.
 const MOST_NAMED: usize = 1000;
@@ -44,7 +44,8 @@ fn says_more(ndr: &Ndr, known: &[Ndr]) -> bool {
             && (same_address(a, b) || a.address.is_none() || b.address.is_none())
     };
     let coded = |r: &Recipient| r.smtp.is_some() || r.deciding_code().is_some();
-    (ndr.framed || !ndr.only_quoted)
+    // A number in somebody's words or signature is no report.
+    (ndr.framed || ndr.machine || ndr.form != Form::Text)
         && ndr
             .recipients
             .iter()
@@ -262,7 +263,7 @@ impl Walk {
         };
         self.ndr.only_quoted = self.only_quoted(&replies);
         if self.ndr.original.from.is_none() {
-            self.ndr.original.from = self.senders.iter().find(|s| !is_daemon(s)).cloned();
+            self.ndr.original.from = self.senders.iter().find(|s| !is_nobodys(s)).cloned();
         }
         let words = self.words.trim_end().len();
         self.ndr.prose = without(&self.words, &replies);

@@ -6,6 +6,7 @@ mod extent;
 mod meaning;
 
 use extent::extent;
+pub(super) use extent::is_broken;
 use meaning::{after_product, bare_code_is_meant, basic_code_is_meant};
 
 /// Longest reply that is read, in bytes; real ones stay far below.

@@ -25,34 +25,6 @@ const FOREIGN: [&str; 9] = [
     "signature",
 ];
 
-/// Words that are said of more than mail.
-const COMMON: [&str; 24] = [
-    "bounce",
-    "bounced",
-    "failed",
-    "failure",
-    "dropped",
-    "reject",
-    "rejected",
-    "blocked",
-    "invalid",
-    "suppressed",
-    "undelivered",
-    "undeliverable",
-    "deferred",
-    "delay",
-    "delayed",
-    "transient",
-    "delivery",
-    "delivered",
-    "complaint",
-    "complained",
-    "spam",
-    "invalidemail",
-    "bademailaddress",
-    "dnserror",
-];
-
 /// Fields that only notices about mail have.
 const OF_MAIL: [&str; 44] = [
     "MessageID",
@@ -164,12 +136,9 @@ pub(super) fn letters(word: &str) -> Option<String> {
     (word.len() <= LONGEST_WORD).then(|| letters.map(|c| c.to_ascii_lowercase()).collect())
 }
 
-/// Is it about mail? Words that are also said of payments, jobs and parcels need a field, an identifier or a code that only mail has.
-pub(super) fn is_meant(word: &str, members: &Members<'_>) -> bool {
-    let common =
-        letters(word).is_some_and(|w| COMMON.contains(&w.strip_prefix("message").unwrap_or(&w)));
-    !common
-        || OF_MAIL.iter().any(|name| members.get(name).is_some())
+/// Is there a field, an identifier or a code that only mail has? Words that are also said of payments, jobs and parcels need one.
+pub(super) fn is_about_mail(members: &Members<'_>) -> bool {
+    OF_MAIL.iter().any(|name| members.get(name).is_some())
         || members.first(&["subject", "Subject"]).is_some() && members.first(&FROM).is_some()
         || ["status", "Status"]
             .iter()

@@ -147,8 +147,15 @@ fn json_answers_for_itself_only() {
             ),
             vec!["bob@example.org"],
         ),
+        (
+            format!("{report}\n{event}"),
+            vec!["bob@example.org", "ann@example.net"],
+        ),
         // JSON that came back with a report.
-        (format!("{report}\n{event}"), vec!["ann@example.net"]),
+        (
+            format!("{report}\nFrom: eve@example.com\nSubject: webhook\n\n{event}"),
+            vec!["ann@example.net"],
+        ),
     ] {
         assert_eq!(addresses(&text), expected, "{text}");
     }

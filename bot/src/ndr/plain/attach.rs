@@ -1,6 +1,6 @@
 //! Which reply belongs to which recipient: the recipients that stand before it, each with the server that spoke.
 
-use super::labels::{below_label, is_daemon, is_machine_made, sums_up};
+use super::labels::{below_label, is_machine_made, is_nobodys, sums_up};
 use super::{Named, Strength, Walk};
 use crate::ndr::merge::same_address;
 use crate::ndr::reply::Reply;
@@ -58,9 +58,9 @@ impl Walk {
         if strongest == Some(Strength::Sentence)
             && named
                 .iter()
-                .any(|n| !n.recipient.address.as_deref().is_some_and(is_daemon))
+                .any(|n| !n.recipient.address.as_deref().is_some_and(is_nobodys))
         {
-            named.retain(|n| !n.recipient.address.as_deref().is_some_and(is_daemon));
+            named.retain(|n| !n.recipient.address.as_deref().is_some_and(is_nobodys));
         }
         if strongest == Some(Strength::Mentioned) {
             let first = named.first().and_then(|n| n.recipient.address.clone());
@@ -324,7 +324,7 @@ impl Walk {
             Strength::Block => true,
             Strength::Sentence => !known_sender,
             Strength::Mentioned => {
-                !known_sender && !is_daemon(address) && !is_machine_made(address)
+                !known_sender && !is_nobodys(address) && !is_machine_made(address)
             }
         }
     }

@@ -188,7 +188,8 @@ pub(super) fn speaks_of_help(lower: &str) -> bool {
         .any(|words| lower.contains(words))
 }
 
-pub(in crate::ndr) fn is_daemon(address: &str) -> bool {
+/// An address that machines write from or desks are written to: never the recipient that failed.
+pub(super) fn is_nobodys(address: &str) -> bool {
     let local = address
         .split('@')
         .next()

@@ -8,17 +8,10 @@ use super::{Named, Strength, Walk};
 use crate::ndr::address::{self, alone, before_colon};
 use crate::ndr::frames::Marks;
 use crate::ndr::log;
+use crate::ndr::reply::is_broken;
 
 impl Walk {
     /// Which recipients does the line name?
-    /// Does a line that begins with that address go on with what was begun about it? Servers break their replies there.
-    fn goes_on_about(&self, address: &str) -> bool {
-        let last = self.named.last();
-        let same = last.is_some_and(|named| named.recipient.address.as_deref() == Some(address));
-        let before = self.words.lines().next_back().unwrap_or_default();
-        same && !before.trim().is_empty()
-    }
-
     pub(super) fn recipients_of(&mut self, line: &str, marks: Marks, start: usize) {
         if let Some(entry) = marks.log.then(|| log::parse(line)).flatten() {
             self.senders.extend(entry.sender);
@@ -50,7 +43,8 @@ impl Walk {
             return;
         }
         if let Some((found, rest)) = before_colon(line) {
-            if self.goes_on_about(found) {
+            // Whom a reply speaks of in its own words is nobody that the report names.
+            if is_broken(self.words.lines().next_back().unwrap_or_default(), line) {
                 return;
             }
             let at = start + line.len() - rest.len();

@@ -1,7 +1,7 @@
 //! Where a reply ends.
 
 use super::{LONGEST, basic_at};
-use crate::code::SmtpCode;
+use crate::code::{EnhancedCode, SmtpCode};
 use crate::ndr::{address, fields, frames};
 
 /// Where the reply that starts at `start` ends: at a blank line, the closing quotation mark or bracket, another reply, a field, a recipient.
@@ -20,7 +20,7 @@ pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCo
         .split('\n')
         .enumerate()
     {
-        let broken = index == 1 && is_bare(text.get(after..line_start)) && goes_on(line);
+        let broken = index == 1 && is_broken(line_before(text, line_start), line);
         let stops = index > 0 && !broken && stops_reply(line, smtp);
         if stops {
             end = line_start;
@@ -61,16 +61,41 @@ pub(super) fn extent(text: &str, start: usize, after: usize, smtp: Option<SmtpCo
     start + reply.len().max(after - start)
 }
 
-/// Are there no words yet, but the code's own digits and marks?
-fn is_bare(reply: Option<&str>) -> bool {
-    reply.is_some_and(|reply| !reply.chars().any(char::is_alphabetic))
+/// The line that ends before `at`, where the next one begins.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = text.get(..at.saturating_sub(1)).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
 }
 
-/// Is that the rest of a reply that was broken before the address with which its words begin?
-fn goes_on(line: &str) -> bool {
-    let words = address::before_colon(line).map(|(_, words)| words.trim());
-    line.starts_with([' ', '\t'])
-        && words.is_some_and(|words| words.starts_with(char::is_alphabetic))
+/// Was a reply broken before the address with which its words begin? The line before ends with its code, and the next one, set in
+/// deeper or about the same address, goes on in words without a reply of its own.
+pub(in crate::ndr) fn is_broken(before: &str, next: &str) -> bool {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let refusal = |word: &str| SmtpCode::parse(word).is_some_and(|code| code.class() > 3);
+    let of = |line: &str| {
+        line.split([' ', '\t', '-', ':', ';', ',', '(', ')'])
+            .any(refusal)
+    };
+    let Some((address, words)) = address::before_colon(next) else {
+        return false;
+    };
+    let mut last = before.split_whitespace().rev();
+    let ends_bare = match last.next() {
+        Some(word) if EnhancedCode::parse(word).is_some() => last.next().is_some_and(refusal),
+        Some(word) => {
+            refusal(word)
+                || word.split_once(['-', ' ']).is_some_and(|(smtp, code)| {
+                    refusal(smtp) && EnhancedCode::parse(code).is_some()
+                })
+        }
+        None => false,
+    };
+    let same =
+        address::before_colon(before).is_some_and(|(known, _)| known.eq_ignore_ascii_case(address));
+    ends_bare
+        && (depth(next) > depth(before) || same)
+        && words.trim().starts_with(char::is_alphabetic)
+        && !of(words)
 }
 
 /// Where a reply that was opened by a quotation mark or bracket is closed.
