@@ -119,7 +119,8 @@ fn addresses(diagnoses: &[Diagnosis<'_>]) -> Vec<String> {
 }
 
 fn is_coded(diagnosis: &Diagnosis<'_>) -> bool {
-    diagnosis.whole.smtp.is_some() || diagnosis.whole.code.is_some()
+    let mut verdicts = diagnosis.recipients.iter().chain([&diagnosis.whole]);
+    verdicts.any(|verdict| verdict.smtp.is_some() || verdict.code.is_some())
 }
 
 /// Does it name a cause?

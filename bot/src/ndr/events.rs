@@ -219,6 +219,7 @@ impl Found {
 /// Do the words before it report something themselves, and return a message below? Then the JSON stands in that.
 fn came_back(before: &str) -> bool {
     let (mut reported, mut from) = (false, false);
+    let before = &before.replace("\r\n", "\n").replace('\r', "\n");
     for (line, marks) in before.lines().zip(frames::marks(before)) {
         let name = fields::split(line.trim()).map_or("", |(name, _)| name);
         let is = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));
