@@ -32,6 +32,7 @@ mod store;
 mod suffixes;
 mod support;
 mod talk;
+mod tickets;
 mod told;
 mod torn;
 mod unasked;

@@ -16,7 +16,7 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply", "text"]),
@@ -26,7 +26,9 @@ const LAYERS: [(&str, &[&str]); 22] = [
     ("reply", &["action", "text"]),
     ("event", &["action", "form", "place"]),
     ("desk", &["event", "place"]),
-    ("store", &["place", "reply"]),
+    ("time", &[]),
+    ("tickets", &["classify", "knowledge", "place", "time"]),
+    ("store", &["place", "reply", "tickets", "time"]),
     ("commands", &["ask", "dns", "form"]),
     ("names", &[]),
     ("network", &[]),

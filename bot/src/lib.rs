@@ -5,6 +5,7 @@ pub mod bot;
 pub mod ask;
 pub mod commands;
 pub mod place;
+pub mod time;
 
 pub mod conversation;
 pub mod desk;
@@ -30,5 +31,7 @@ pub mod action;
 pub mod form;
 pub mod reply;
 pub mod text;
+
+pub mod tickets;
 
 pub mod store;

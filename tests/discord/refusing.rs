@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bot::place::{MessageRef, Place};
+use bot::place::{DeskName, MessageRef, Place};
 use bot::store::inbox::{Event, EventId, NewEvent, Received};
 use bot::store::memory::{Answer, Cursor, Feedback};
 use bot::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
-use bot::store::time::Time;
+use bot::store::ticketing::Query;
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Health, Promise, Prune, Store};
+use bot::tickets::fingerprint::Sighting;
+use bot::tickets::rules::Entry;
+use bot::tickets::ticket::Ticket;
+use bot::time::Time;
 
 pub struct Refusing {
     pub store: Arc<dyn Store>,
@@ -54,6 +58,13 @@ impl Store for Refusing {
         cursors(chat: String) -> Vec<Cursor>;
         open_gaps(chat: String) -> Vec<Cursor>;
         feedback(from: u64, most: usize) -> Vec<(u64, Feedback)>;
+        ticket_number(desk: DeskName, name: String) -> u64;
+        ticket(desk: DeskName, number: u64) -> Option<Ticket>;
+        ticket_at(desk: DeskName, place: Place) -> Option<Ticket>;
+        tickets(query: Query) -> Vec<Ticket>;
+        ticket_steps(desk: DeskName, number: u64, from: u64, most: usize) -> Vec<Entry>;
+        due_tickets(now: Time, most: usize) -> Vec<Ticket>;
+        sightings(desk: DeskName, fingerprint: String, since: Time, most: usize) -> Vec<Sighting>;
         prune(what: Prune) -> usize;
         close() -> ();
     }

@@ -65,6 +65,7 @@ fn a_finished_event_stays_known_until_it_is_pruned() {
         events_before: Time(1_000),
         posts_before: Time(0),
         feedback_before: Time(0),
+        seen_before: Time(0),
         most: 10,
     };
     assert_eq!(
@@ -97,6 +98,7 @@ fn pruning_takes_no_more_than_it_may_and_leaves_the_unfinished() {
         events_before: Time(5_000),
         posts_before: Time(0),
         feedback_before: Time(0),
+        seen_before: Time(0),
         most: 3,
     };
     assert_eq!(done(bed.store().prune(what)), 3);
@@ -196,6 +198,7 @@ fn answers_are_found_by_paste_by_post_and_by_person() {
         events_before: Time(0),
         posts_before: Time(25),
         feedback_before: Time(0),
+        seen_before: Time(0),
         most: 10,
     };
     assert_eq!(done(store.prune(what)), 1);
@@ -321,6 +324,7 @@ fn feedback_is_kept_in_order_and_may_be_changed() {
         events_before: Time(0),
         posts_before: Time(0),
         feedback_before: Time(3),
+        seen_before: Time(0),
         most: 10,
     };
     assert_eq!(done(bed.store().prune(what)), 1);

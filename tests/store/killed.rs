@@ -25,7 +25,7 @@ fn nothing_acknowledged_is_lost_when_the_program_is_killed() {
     let mut said = Said::default();
     let mut acknowledged = 0;
     let mut slowest = Duration::ZERO;
-    let rounds = rounds("BOUNCEDESK_KILLS", ROUNDS);
+    let rounds = crate::support::rounds("BOUNCEDESK_KILLS", ROUNDS);
     for round in 0..rounds {
         if round % ROUNDS_OF_A_STORE == 0 {
             acknowledged += said.acknowledged();
@@ -81,12 +81,6 @@ pub fn run_and_kill(mut command: Command, after: Duration) -> String {
     child.wait().expect("a killed child ends");
     said.push_str(&reader.join().expect("the reader ends"));
     said
-}
-
-/// How many rounds are asked for.
-pub fn rounds(variable: &str, usual: usize) -> usize {
-    let asked = std::env::var(variable).ok();
-    asked.and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
 /// A random time up to so many milliseconds.

@@ -14,6 +14,7 @@ mod model;
 mod order;
 mod power;
 mod random;
+mod tickets;
 
 use std::future::Future;
 use std::path::Path;

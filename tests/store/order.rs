@@ -264,6 +264,7 @@ fn a_message_is_taken_back_twice_and_its_rows_are_pruned_once() {
         events_before: Time(0),
         posts_before: Time(100),
         feedback_before: Time(0),
+        seen_before: Time(0),
         most: 100,
     };
     assert_eq!(done(bed.store().prune(prune)), 5);
@@ -376,6 +377,7 @@ fn delivered_posts_are_pruned_but_not_under_what_waits() {
         events_before: Time(0),
         posts_before: Time(2),
         feedback_before: Time(0),
+        seen_before: Time(0),
         most: 10,
     };
     assert_eq!(done(bed.store().prune(what)), 1);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::acknowledged::{Said, verify};
-use super::killed::{load, random, rounds, run_and_kill};
+use super::killed::{load, random, run_and_kill};
+use crate::support::rounds;
 use crate::support::{PROGRAM, shared, skip};
 
 /// Rounds in a usual run; `just prove` asks for more.

@@ -15,7 +15,7 @@ const SEEDS: usize = 8;
 
 #[test]
 fn random_operations_do_what_the_plain_model_does() {
-    let seeds = super::killed::rounds("BOUNCEDESK_MODELS", SEEDS) as u64;
+    let seeds = crate::support::rounds("BOUNCEDESK_MODELS", SEEDS) as u64;
     for seed in 1..=seeds {
         let mut pair = Pair {
             bed: Bed::new(),

@@ -204,3 +204,9 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
         thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// How many rounds are asked for: proofs run long where somebody wants to wait for them.
+pub fn rounds(variable: &str, usual: usize) -> usize {
+    let asked = std::env::var(variable).ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(usual)
+}

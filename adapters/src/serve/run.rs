@@ -26,6 +26,8 @@ const CLEANING: Duration = Duration::from_secs(3_600);
 const ROWS: usize = 1_000;
 /// How long a stop waits for what is worked on.
 const LAST_CALL: Duration = Duration::from_secs(10);
+/// Bounces that were seen so long ago tell nothing about what goes on now.
+const SIGHTINGS_KEPT: Duration = Duration::from_secs(7 * 24 * 3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Makes the chats that a config names.
@@ -228,6 +230,7 @@ async fn clean(server: Arc<Server>, mut kept: watch::Receiver<Keep>) {
             events_before: days(keep.events_days),
             posts_before: days(keep.answers_days),
             feedback_before: days(keep.feedback_days),
+            seen_before: now().minus(SIGHTINGS_KEPT),
             most: ROWS,
         };
         loop {

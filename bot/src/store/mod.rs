@@ -7,18 +7,23 @@ pub mod inbox;
 pub mod memory;
 pub mod outbox;
 pub mod sled;
-pub mod time;
+pub mod ticketing;
 pub mod trouble;
 
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::place::{MessageRef, Place};
+use crate::place::{DeskName, MessageRef, Place};
 use crate::store::inbox::{Event, EventId, NewEvent, Outcome, Received};
 use crate::store::memory::{Answer, Cursor, Feedback};
 use crate::store::outbox::{Dead, Due, NewPost, PostId, PostKey, Posted, Pull, Settled};
+use crate::store::ticketing::{Kept, Query};
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
+use crate::tickets::fingerprint::Sighting;
+use crate::tickets::rules::Entry;
+use crate::tickets::ticket::Ticket;
+pub use crate::time;
 
 /// Most bytes of one value: the payload of an event, a reply, a file.
 pub const LARGEST_VALUE: usize = 4 << 20;
@@ -29,7 +34,7 @@ pub const MOST_KEYS: usize = 8;
 /// What an operation returns. Once polled it is carried out, also where the caller stops waiting.
 pub type Promise<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
 
-/// One atomic change: all of it becomes durable, or nothing. Tickets will add their fields.
+/// One atomic change: all of it becomes durable, or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// The event whose work ends here. Finishing it twice does nothing the second time.
@@ -41,6 +46,10 @@ pub struct Change {
     /// Pastes that are gone: their rows go.
     pub forgotten: Vec<MessageRef>,
     pub feedback: Vec<Feedback>,
+    /// Tickets as they are from now on, each refused (and all of the change with it) where it was changed since it was read.
+    pub tickets: Vec<Kept>,
+    /// Bounces that were seen.
+    pub seen: Vec<Sighting>,
     pub read: Vec<Cursor>,
     /// Gaps that `Store::open_gaps` gave out and that are read. One that begins elsewhere by now stays.
     pub caught_up: Vec<Cursor>,
@@ -57,6 +66,8 @@ pub struct Prune {
     pub posts_before: Time,
     /// Feedback given before this.
     pub feedback_before: Time,
+    /// Sightings of bounces from before this.
+    pub seen_before: Time,
     /// Most rows in one go; call again while it takes that many away.
     pub most: usize,
 }
@@ -127,6 +138,38 @@ pub trait Store: Send + Sync {
 
     /// Feedback in the order it was given, `from` the first row that is wanted.
     fn feedback(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Feedback)>>;
+
+    /// The number of the ticket that is made under that name: the same name has the same number, whoever asks again.
+    fn ticket_number(&self, desk: DeskName, name: String) -> Promise<'_, u64>;
+
+    fn ticket(&self, desk: DeskName, number: u64) -> Promise<'_, Option<Ticket>>;
+
+    /// The newest ticket that a conversation belongs to.
+    fn ticket_at(&self, desk: DeskName, place: Place) -> Promise<'_, Option<Ticket>>;
+
+    /// The tickets that a query asks for, the newest first.
+    fn tickets(&self, query: Query) -> Promise<'_, Vec<Ticket>>;
+
+    /// What was done to a ticket, from that version on.
+    fn ticket_steps(
+        &self,
+        desk: DeskName,
+        number: u64,
+        from: u64,
+        most: usize,
+    ) -> Promise<'_, Vec<Entry>>;
+
+    /// Tickets whose reminder is due, the longest due first.
+    fn due_tickets(&self, now: Time, most: usize) -> Promise<'_, Vec<Ticket>>;
+
+    /// The bounces with a fingerprint that a desk has seen since then, oldest first.
+    fn sightings(
+        &self,
+        desk: DeskName,
+        fingerprint: String,
+        since: Time,
+        most: usize,
+    ) -> Promise<'_, Vec<Sighting>>;
 
     /// Takes old rows away. How many.
     fn prune(&self, what: Prune) -> Promise<'_, usize>;

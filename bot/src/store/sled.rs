@@ -17,6 +17,7 @@ mod mind;
 mod open;
 mod outbox;
 mod post;
+mod ticketing;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,13 +30,17 @@ use self::commit::{Job, Owner, State, job};
 use self::draft::{Draft, Fault};
 use self::mind::Mind;
 use self::open::trouble_of;
-use crate::place::{MessageRef, Place};
+use crate::place::{DeskName, MessageRef, Place};
 use crate::store::inbox::{Event, EventId, NewEvent, Received};
 use crate::store::memory::{Answer, Cursor, Feedback};
 use crate::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
+use crate::store::ticketing::Query;
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
 use crate::store::{Change, Health, Promise, Prune, Store};
+use crate::tickets::fingerprint::Sighting;
+use crate::tickets::rules::Entry;
+use crate::tickets::ticket::Ticket;
 
 /// Changes that may wait for the thread; more wait in their tasks.
 const LONGEST_QUEUE: usize = 1_024;
@@ -179,11 +184,52 @@ impl Store for SledStore {
         self.run(move |draft, _| memory::feedback(draft, from, most))
     }
 
+    fn ticket_number(&self, desk: DeskName, name: String) -> Promise<'_, u64> {
+        self.run(move |draft, _| ticketing::number(draft, &desk, &name))
+    }
+
+    fn ticket(&self, desk: DeskName, number: u64) -> Promise<'_, Option<Ticket>> {
+        self.run(move |draft, _| ticketing::get(draft, &desk, number))
+    }
+
+    fn ticket_at(&self, desk: DeskName, place: Place) -> Promise<'_, Option<Ticket>> {
+        self.run(move |draft, _| ticketing::at(draft, &desk, &place))
+    }
+
+    fn tickets(&self, query: Query) -> Promise<'_, Vec<Ticket>> {
+        self.run(move |draft, _| ticketing::find(draft, &query))
+    }
+
+    fn ticket_steps(
+        &self,
+        desk: DeskName,
+        number: u64,
+        from: u64,
+        most: usize,
+    ) -> Promise<'_, Vec<Entry>> {
+        self.run(move |draft, _| ticketing::history(draft, &desk, number, from, most))
+    }
+
+    fn due_tickets(&self, now: Time, most: usize) -> Promise<'_, Vec<Ticket>> {
+        self.run(move |draft, _| ticketing::due(draft, now, most))
+    }
+
+    fn sightings(
+        &self,
+        desk: DeskName,
+        fingerprint: String,
+        since: Time,
+        most: usize,
+    ) -> Promise<'_, Vec<Sighting>> {
+        self.run(move |draft, _| ticketing::sightings(draft, &desk, &fingerprint, since, most))
+    }
+
     fn prune(&self, what: Prune) -> Promise<'_, usize> {
         self.run(move |draft, _| {
             let mut taken = inbox::prune(draft, &what, what.most)?;
             taken += memory::prune(draft, &what, what.most - taken)?;
             taken += outbox::prune(draft, &what, what.most - taken)?;
+            taken += ticketing::prune(draft, what.seen_before, what.most - taken)?;
             Ok(taken)
         })
     }
@@ -215,6 +261,8 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
         answers,
         forgotten,
         feedback,
+        tickets,
+        seen,
         read,
         caught_up,
         now,
@@ -231,6 +279,12 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
     }
     for given in &feedback {
         memory::put_feedback(draft, mind, given)?;
+    }
+    for ticket in &tickets {
+        ticketing::put(draft, ticket)?;
+    }
+    for bounce in &seen {
+        ticketing::sight(draft, bounce)?;
     }
     for cursor in read {
         memory::read(draft, cursor)?;

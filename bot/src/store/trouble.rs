@@ -35,6 +35,8 @@ pub enum Trouble {
     TooLarge { size: usize, most: usize },
     #[error("there is no {0} of that number: list them again")]
     Missing(&'static str),
+    #[error("somebody else has changed it meanwhile: look at it again")]
+    Outdated,
     #[error("the store is closed: the program is stopping")]
     Closed,
 }

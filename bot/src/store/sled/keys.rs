@@ -52,6 +52,19 @@ pub enum Kind {
     Feedback = b'v',
     /// Post and person -> the number of their feedback.
     FeedbackOf = b'V',
+    /// A ticket, by desk, the newest first; the name of one to be made -> its number; the last number of a desk.
+    Ticket = b'T',
+    TicketName = b'N',
+    TicketLast = b'L',
+    /// A place -> the newest ticket about it; word and ticket; time of a reminder and ticket; what was done to it.
+    TicketAt = b'A',
+    TicketWord = b'W',
+    TicketDue = b'R',
+    TicketStep = b'S',
+    /// A bounce that was seen, by fingerprint and time; by time; by paste.
+    Sighting = b'G',
+    SightingTime = b'U',
+    SightingOf = b'Q',
     /// A piece of a value that is too large for one row.
     Chunk = b'~',
 }

@@ -1,0 +1,5 @@
+//! Escalation: a conversation that was handed to the second line, its life, what belongs together, what is said on which side. Pure.
+
+pub mod fingerprint;
+pub mod rules;
+pub mod ticket;
