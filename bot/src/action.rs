@@ -19,18 +19,49 @@ pub enum Press {
     Evidence,
     /// The ready-to-send note for the other side.
     Note,
+    /// Hand it to the second line.
+    Escalate,
+    /// Something about a ticket; the number is the ticket's.
+    Ticket(TicketPress),
     /// The answer was right.
     Right,
     /// The answer was wrong.
     Wrong,
 }
 
+/// A button on the card of a ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TicketPress {
+    Claim,
+    Release,
+    Continue,
+    Reopen,
+    /// Who asked says that it is solved.
+    Solved,
+    /// Who has the same problem joins.
+    Join,
+    /// These ask for more first.
+    Wait,
+    Resolve,
+    Reply,
+}
+
 impl Press {
     /// All of them, in the order in which they stand under an answer.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 15] = [
         Self::CheckSender,
         Self::Evidence,
         Self::Note,
+        Self::Escalate,
+        Self::Ticket(TicketPress::Claim),
+        Self::Ticket(TicketPress::Release),
+        Self::Ticket(TicketPress::Continue),
+        Self::Ticket(TicketPress::Reopen),
+        Self::Ticket(TicketPress::Solved),
+        Self::Ticket(TicketPress::Join),
+        Self::Ticket(TicketPress::Wait),
+        Self::Ticket(TicketPress::Resolve),
+        Self::Ticket(TicketPress::Reply),
         Self::Right,
         Self::Wrong,
     ];
@@ -42,6 +73,16 @@ impl Press {
             Self::CheckSender => "check",
             Self::Evidence => "evidence",
             Self::Note => "note",
+            Self::Escalate => "escalate",
+            Self::Ticket(TicketPress::Claim) => "claim",
+            Self::Ticket(TicketPress::Release) => "release",
+            Self::Ticket(TicketPress::Continue) => "continue",
+            Self::Ticket(TicketPress::Reopen) => "reopen",
+            Self::Ticket(TicketPress::Solved) => "solved",
+            Self::Ticket(TicketPress::Join) => "join",
+            Self::Ticket(TicketPress::Wait) => "wait",
+            Self::Ticket(TicketPress::Resolve) => "resolve",
+            Self::Ticket(TicketPress::Reply) => "reply",
             Self::Right => "right",
             Self::Wrong => "wrong",
         }
@@ -51,17 +92,13 @@ impl Press {
     #[must_use]
     pub fn private(self) -> bool {
         match self {
-            Self::Evidence | Self::Note | Self::Right | Self::Wrong => true,
+            Self::Evidence
+            | Self::Note
+            | Self::Escalate
+            | Self::Ticket(_)
+            | Self::Right
+            | Self::Wrong => true,
             Self::CheckSender => false,
-        }
-    }
-
-    /// Is a form the first thing that comes of it?
-    #[must_use]
-    pub fn opens_form(self) -> bool {
-        match self {
-            Self::Wrong => true,
-            Self::CheckSender | Self::Evidence | Self::Note | Self::Right => false,
         }
     }
 }

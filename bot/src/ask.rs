@@ -3,6 +3,7 @@
 use crate::dns::check::Options;
 use crate::reply::Reply;
 use crate::text::Text;
+use crate::tickets::ask::Question;
 
 /// A question as the core understands it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum Ask {
     CheckDomain(Check),
     /// Check domains and add what was found to an answer that was given already.
     AddChecks { to: Box<Reply>, checks: Vec<Check> },
+    /// Something about tickets. Where there are any, whoever asks the core has answered it: they are in a store.
+    Ticket(Question),
     /// What can be asked here?
     Help,
 }
@@ -61,6 +64,8 @@ pub struct Asker {
     pub addressed: bool,
     /// The number of the event that asks, where buttons can be pressed: they carry it.
     pub case: Option<u64>,
+    /// Can problems be handed to a second line here?
+    pub escalates: bool,
     /// Whom to ask where the bot cannot help, in the desk's own words.
     pub contact: Option<String>,
 }

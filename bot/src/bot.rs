@@ -40,6 +40,12 @@ pub enum Answer {
 }
 
 impl Bot {
+    /// The answer to one report, without buttons. `None`: there is nothing to be said about it.
+    #[must_use]
+    pub fn reply(&self, diagnosis: &Diagnosis<'_>) -> Option<Reply> {
+        compose::diagnosis::reply(std::slice::from_ref(diagnosis), &self.knowledge)
+    }
+
     /// Answers a question.
     ///
     /// # Errors
@@ -59,6 +65,9 @@ impl Bot {
                 let reports = self.check_all(checks).await;
                 Ok(say(compose::domain::add(to, &reports, &self.knowledge)))
             }
+            Ask::Ticket(_) => Err(Usage(
+                "There are no tickets here: no second line is set up for this place.".into(),
+            )),
             Ask::Help => Ok(say(compose::help::help(asker.contact.as_deref()))),
         }
     }
@@ -137,7 +146,7 @@ impl Bot {
         };
         if let Some(case) = asker.case {
             let checkable = self.resolver.is_some() && checks.is_empty();
-            reply.buttons = compose::buttons::under(&diagnoses, case, checkable);
+            reply.buttons = compose::buttons::under(&diagnoses, case, checkable, asker.escalates);
         }
         let then = (!checks.is_empty()).then(|| Ask::AddChecks {
             to: Box::new(reply.clone()),

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use crate::ask::{Ask, Check, Usage};
 use crate::dns::name::Domain;
 use crate::form::FormName;
+use crate::tickets;
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub struct Command {
 }
 
 /// The table.
-pub static COMMANDS: [Command; 4] = [BOUNCE, CODE, CHECK_DOMAIN, HELP];
+pub static COMMANDS: [Command; 5] = [BOUNCE, CODE, CHECK_DOMAIN, TICKET, HELP];
 
 const BOUNCE: Command = Command {
     word: "bounce",
@@ -50,6 +51,15 @@ const CHECK_DOMAIN: Command = Command {
     private: false,
     opens_form: None,
     read: check_domain,
+};
+
+const TICKET: Command = Command {
+    word: "ticket",
+    takes: tickets::ask::TAKES,
+    does: "tickets of the second line, e.g. list, show 41, claim 41; alone it lists what is to be done",
+    private: true,
+    opens_form: None,
+    read: ticket,
 };
 
 const HELP: Command = Command {
@@ -170,6 +180,10 @@ pub fn selector(text: &str) -> Result<String, Usage> {
         ));
     }
     Ok(text.to_ascii_lowercase())
+}
+
+fn ticket(rest: &str) -> Result<Ask, Usage> {
+    tickets::ask::read(rest).map(Ask::Ticket).map_err(Usage)
 }
 
 fn help(_: &str) -> Result<Ask, Usage> {

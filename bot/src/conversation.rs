@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::action::Press;
+use crate::action::{Press, TicketPress};
 use crate::bot::Answer;
 use crate::commands;
 use crate::desk::{Attention, Desk};
@@ -59,6 +59,12 @@ pub fn heed(event: &Event, desk: &Desk) -> Heed {
         {
             Heed::IfAnswered
         }
+        // Its threads are about tickets; what else the second line talks about is its own.
+        (What::Wrote(message) | What::Edited(message), Some(Attention::SecondLine))
+            if event.place.thread.is_none() && !message.addressed =>
+        {
+            Heed::Ignore
+        }
         (What::Deleted(_), Some(Attention::Addressed)) => Heed::IfAnswered,
         (
             What::Wrote(_)
@@ -111,11 +117,19 @@ pub fn first(event: &Event) -> First {
         What::Explain { .. } => First::Later { private: true },
         What::Pressed { action, .. } => match action.press {
             Press::Wrong => First::Open(form(FormName::Wrong(action.case))),
+            Press::Escalate => First::Open(form(FormName::Escalate(action.case))),
+            Press::Ticket(TicketPress::Wait) => First::Open(form(FormName::Wait(action.case))),
+            Press::Ticket(TicketPress::Resolve) => {
+                First::Open(form(FormName::Resolve(action.case)))
+            }
+            Press::Ticket(TicketPress::Reply) => First::Open(form(FormName::Reply(action.case))),
             // It changes the answer that the button stands under.
             Press::CheckSender => First::Received,
-            press @ (Press::Evidence | Press::Note | Press::Right) => First::Later {
-                private: press.private(),
-            },
+            press @ (Press::Evidence | Press::Note | Press::Ticket(_) | Press::Right) => {
+                First::Later {
+                    private: press.private(),
+                }
+            }
         },
         What::Submitted {
             form: name, filled, ..

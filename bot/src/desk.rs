@@ -2,6 +2,7 @@
 
 use crate::event::{Person, PersonKind};
 use crate::place::{Channel, DeskName};
+use crate::tickets::mirror::Back;
 
 /// One help desk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Desk {
     pub own_domains: Vec<String>,
     pub customers: Vec<Customer>,
     pub rights: Rights,
+    /// Who works on what is escalated. `None`: nothing can be.
+    pub second_line: Option<SecondLine>,
     /// A sentence under the help page: whom to ask otherwise.
     pub contact: Option<String>,
 }
@@ -32,6 +35,15 @@ pub struct Room {
     pub elsewhere: bool,
 }
 
+/// Who works on tickets, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SecondLine {
+    /// Where the cards are put; on any chat.
+    pub channel: Channel,
+    /// How much of what is said there reaches those who asked.
+    pub back: Back,
+}
+
 /// Somebody whom the desk looks after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Customer {
@@ -49,12 +61,22 @@ pub enum Right {
     Ask,
     /// Say whether an answer was right.
     Feedback,
+    /// Hand a problem to the second line.
+    Escalate,
+    /// Work on tickets.
+    Work,
     /// Change how the desk works.
     Configure,
 }
 
 impl Right {
-    pub const ALL: [Self; 3] = [Self::Ask, Self::Feedback, Self::Configure];
+    pub const ALL: [Self; 5] = [
+        Self::Ask,
+        Self::Feedback,
+        Self::Escalate,
+        Self::Work,
+        Self::Configure,
+    ];
 
     /// The word in the config.
     #[must_use]
@@ -62,6 +84,8 @@ impl Right {
         match self {
             Self::Ask => "ask",
             Self::Feedback => "feedback",
+            Self::Escalate => "escalate",
+            Self::Work => "work",
             Self::Configure => "configure",
         }
     }
@@ -92,11 +116,13 @@ pub struct Rights {
     pub grants: Vec<(Right, Who)>,
 }
 
-/// Members may ask and say what they think of an answer; nobody else may do anything.
+/// Members may ask, say what they think of an answer, escalate and work on tickets; nobody else may do anything.
 impl Default for Rights {
     fn default() -> Self {
         Self {
-            grants: vec![(Right::Ask, Who::Members), (Right::Feedback, Who::Members)],
+            grants: [Right::Ask, Right::Feedback, Right::Escalate, Right::Work]
+                .map(|right| (right, Who::Members))
+                .to_vec(),
         }
     }
 }
@@ -108,6 +134,8 @@ pub enum Attention {
     Watched,
     /// Only who speaks to us is answered.
     Addressed,
+    /// Tickets are worked on there.
+    SecondLine,
 }
 
 impl Desk {
@@ -127,6 +155,8 @@ impl Desk {
         };
         if rooms().any(|room| room.watched.contains(&channel.id)) {
             Some(Attention::Watched)
+        } else if self.is_second_line(channel) {
+            Some(Attention::SecondLine)
         } else if rooms().any(|room| room.elsewhere || room.quiet.contains(&channel.id)) {
             Some(Attention::Addressed)
         } else {
@@ -134,14 +164,23 @@ impl Desk {
         }
     }
 
+    /// Are its tickets worked on there?
+    #[must_use]
+    pub fn is_second_line(&self, channel: &Channel) -> bool {
+        self.second_line
+            .as_ref()
+            .is_some_and(|line| line.channel == *channel)
+    }
+
     /// Is the channel in its config by name?
     #[must_use]
     pub fn names(&self, channel: &Channel) -> bool {
-        self.rooms.iter().any(|room| {
-            room.chat == channel.chat
-                && room.space == channel.space
-                && (room.watched.contains(&channel.id) || room.quiet.contains(&channel.id))
-        })
+        self.is_second_line(channel)
+            || self.rooms.iter().any(|room| {
+                room.chat == channel.chat
+                    && room.space == channel.space
+                    && (room.watched.contains(&channel.id) || room.quiet.contains(&channel.id))
+            })
     }
 }
 

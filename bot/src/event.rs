@@ -26,6 +26,8 @@ pub struct Person {
     /// The chat's id of that person.
     pub id: String,
     pub kind: PersonKind,
+    /// What the person is called there, where the event says it. The person chose it.
+    pub name: String,
     /// Groups and roles that came with the event. Where the chat does not send them, the rights ask for them later.
     pub groups: Vec<String>,
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tickets::ticket::{On, Priority};
+
 /// Longest text of one field, in characters: the least that a chat allows.
 pub const LONGEST_FIELD: usize = 3_000;
 
@@ -21,6 +23,12 @@ pub enum FormName {
     Bounce,
     /// What was wrong with the answer to this event.
     Wrong(u64),
+    /// A line to go with the escalation of the answer to this event.
+    Escalate(u64),
+    /// More about what is to be done to the ticket of that number.
+    Wait(u64),
+    Resolve(u64),
+    Reply(u64),
 }
 
 impl FormName {
@@ -30,8 +38,16 @@ impl FormName {
         let body = text.strip_prefix(MARK)?.strip_prefix('.')?;
         match body.split_once('.') {
             None if body == "bounce" => Some(Self::Bounce),
-            Some(("wrong", case)) if case.bytes().all(|b| b.is_ascii_digit()) => {
-                case.parse().ok().map(Self::Wrong)
+            Some((word, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
+                let number = number.parse().ok()?;
+                match word {
+                    "wrong" => Some(Self::Wrong(number)),
+                    "escalate" => Some(Self::Escalate(number)),
+                    "wait" => Some(Self::Wait(number)),
+                    "resolve" => Some(Self::Resolve(number)),
+                    "reply" => Some(Self::Reply(number)),
+                    _ => None,
+                }
             }
             _ => None,
         }
@@ -42,7 +58,11 @@ impl FormName {
     pub fn private(self) -> bool {
         match self {
             Self::Bounce => false,
-            Self::Wrong(_) => true,
+            Self::Wrong(_)
+            | Self::Escalate(_)
+            | Self::Wait(_)
+            | Self::Resolve(_)
+            | Self::Reply(_) => true,
         }
     }
 }
@@ -52,6 +72,10 @@ impl fmt::Display for FormName {
         match self {
             Self::Bounce => write!(f, "{MARK}.bounce"),
             Self::Wrong(case) => write!(f, "{MARK}.wrong.{case}"),
+            Self::Escalate(case) => write!(f, "{MARK}.escalate.{case}"),
+            Self::Wait(ticket) => write!(f, "{MARK}.wait.{ticket}"),
+            Self::Resolve(ticket) => write!(f, "{MARK}.resolve.{ticket}"),
+            Self::Reply(ticket) => write!(f, "{MARK}.reply.{ticket}"),
         }
     }
 }
@@ -107,6 +131,58 @@ pub fn form(name: FormName) -> Form {
                 required: false,
             }],
         },
+        FormName::Escalate(_) => Form {
+            name,
+            title: "Hand to the second line",
+            send: "Escalate",
+            fields: vec![
+                Field {
+                    key: "note",
+                    label: "What they should know besides the bounce",
+                    hint: "What was tried already, who waits for it, since when it happens.",
+                    required: false,
+                },
+                Field {
+                    key: "priority",
+                    label: "Priority: low, normal, high or urgent",
+                    hint: "Left out: normal.",
+                    required: false,
+                },
+            ],
+        },
+        FormName::Wait(_) => Form {
+            name,
+            title: "Wait for",
+            send: "Set",
+            fields: vec![Field {
+                key: "on",
+                label: "Who has to act?",
+                hint: "sender, sender-admin, dns-owner, recipient or provider",
+                required: true,
+            }],
+        },
+        FormName::Resolve(_) => Form {
+            name,
+            title: "Resolve",
+            send: "Resolve",
+            fields: vec![Field {
+                key: "how",
+                label: "What helped? Those who asked read it.",
+                hint: "e.g. the SPF record lacked the new gateway; it is in now.",
+                required: false,
+            }],
+        },
+        FormName::Reply(_) => Form {
+            name,
+            title: "Reply",
+            send: "Send",
+            fields: vec![Field {
+                key: "text",
+                label: "What those who asked are to read",
+                hint: "Nothing else of this thread reaches them.",
+                required: true,
+            }],
+        },
     }
 }
 
@@ -138,8 +214,27 @@ pub fn check(name: FormName, filled: &Filled) -> Vec<Complaint> {
     for field in form(name).fields {
         let text = value(filled, field.key);
         if field.required && text.trim().is_empty() {
-            complaints.push((field.key, "Paste the text of the bounce here."));
+            let what = match name {
+                FormName::Bounce => "Paste the text of the bounce here.",
+                _ => "This has to be filled in.",
+            };
+            complaints.push((field.key, what));
         }
+    }
+    let filled_in = |key| Some(value(filled, key).trim()).filter(|text| !text.is_empty());
+    match name {
+        FormName::Wait(_) if filled_in("on").is_some_and(|on| On::read(on).is_none()) => {
+            complaints.push((
+                "on",
+                "It is sender, sender-admin, dns-owner, recipient or provider.",
+            ));
+        }
+        FormName::Escalate(_)
+            if filled_in("priority").is_some_and(|word| Priority::read(word).is_none()) =>
+        {
+            complaints.push(("priority", "It is low, normal, high or urgent."));
+        }
+        _ => {}
     }
     complaints
 }
@@ -165,7 +260,14 @@ mod tests {
 
     #[test]
     fn names_come_back_and_texts_fit() {
-        for name in [FormName::Bounce, FormName::Wrong(u64::MAX)] {
+        for name in [
+            FormName::Bounce,
+            FormName::Wrong(u64::MAX),
+            FormName::Escalate(1),
+            FormName::Wait(2),
+            FormName::Resolve(3),
+            FormName::Reply(4),
+        ] {
             assert_eq!(FormName::read(&name.to_string()), Some(name));
             let form = form(name);
             assert!(form.title.len() <= 24 && form.send.len() <= 24);
@@ -187,6 +289,15 @@ mod tests {
         assert_eq!(check(FormName::Bounce, &Filled::new()).len(), 1);
         assert_eq!(check(FormName::Bounce, &filled("550 5.1.1 no")), []);
         assert_eq!(check(FormName::Wrong(1), &Filled::new()), []);
+        let with = |key: &str, text: &str| vec![(key.to_string(), text.to_string())];
+        assert_eq!(check(FormName::Wait(1), &with("on", " Provider ")), []);
+        assert_eq!(check(FormName::Wait(1), &with("on", "godot")).len(), 1);
+        assert_eq!(check(FormName::Escalate(1), &Filled::new()), []);
+        assert_eq!(
+            check(FormName::Escalate(1), &with("priority", "asap")).len(),
+            1
+        );
+        assert_eq!(check(FormName::Reply(1), &Filled::new()).len(), 1);
         let mut two = filled("first");
         two.push(("part2".into(), "second".into()));
         assert_eq!(pasted(&two), "first\nsecond");

@@ -115,6 +115,8 @@ pub struct Reply {
     pub why: Vec<Text>,
     /// What strangers wrote, line by line, literally.
     pub evidence: Vec<String>,
+    /// What a person wrote and another is to read, with its line breaks: that person's words, not ours.
+    pub said: String,
     /// Where the knowledge comes from.
     pub sources: Vec<String>,
     /// Rows of a list (commands, meanings of a code): a name and what it is.

@@ -11,6 +11,7 @@ use bot::store::ticketing::Query;
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Health, Promise, Prune, Store};
 use bot::tickets::fingerprint::Sighting;
+use bot::tickets::mirror::Said;
 use bot::tickets::rules::Entry;
 use bot::tickets::ticket::Ticket;
 use bot::time::Time;
@@ -63,6 +64,8 @@ impl Store for Refusing {
         ticket_at(desk: DeskName, place: Place) -> Option<Ticket>;
         tickets(query: Query) -> Vec<Ticket>;
         ticket_steps(desk: DeskName, number: u64, from: u64, most: usize) -> Vec<Entry>;
+        said(desk: DeskName, number: u64, since: Time, most: usize) -> Vec<Said>;
+        said_in(desk: DeskName, message: MessageRef) -> Option<Said>;
         due_tickets(now: Time, most: usize) -> Vec<Ticket>;
         sightings(desk: DeskName, fingerprint: String, since: Time, most: usize) -> Vec<Sighting>;
         prune(what: Prune) -> usize;

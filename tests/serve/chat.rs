@@ -286,6 +286,10 @@ impl Chat for FolderChat {
         })
     }
 
+    fn called<'a>(&'a self, person: &'a Person, _: &'a Channel) -> Doing<'a, String> {
+        Box::pin(async move { Ok(format!("{} by name", person.id)) })
+    }
+
     fn groups<'a>(
         &'a self,
         _: &'a Person,

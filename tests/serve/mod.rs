@@ -15,6 +15,7 @@ mod renewed;
 mod rights;
 mod sending;
 mod settings;
+mod tickets;
 mod unsure;
 
 use std::net::SocketAddr;

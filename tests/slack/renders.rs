@@ -25,6 +25,7 @@ fn answer(ask: &Ask) -> Reply {
         our_domains: vec!["example.com".into()],
         addressed: true,
         case: Some(17),
+        escalates: true,
         contact: Some("Mail questions: the second line.".into()),
     };
     match runtime.block_on(bot().answer(ask, &asker)) {
@@ -121,6 +122,7 @@ fn full(words: &str, times: usize) -> Reply {
         ],
         why: list(),
         evidence: vec![words.into(); times],
+        said: format!("{words}\n").repeat(times),
         sources: vec![words.into(); times],
         rows: vec![(text.clone(), text.clone()); times],
         copy: format!("{words}\n").repeat(times),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bot::store::Prune;
 use bot::store::ticketing::{Kept, Query, asked, marks};
 use bot::tickets::fingerprint::Sighting;
+use bot::tickets::mirror::{Said, Side};
 use bot::tickets::rules::{Actor, Step, apply, entry, open};
 use bot::tickets::ticket::{Joined, Someone, State, Ticket};
 
@@ -224,6 +225,47 @@ fn any_search_finds_what_looking_at_each_ticket_finds() {
             }
         }
     }
+}
+
+#[test]
+fn what_was_said_stands_in_its_order_and_an_edit_in_its_place() {
+    let mut bed = Bed::new();
+    let said = |id: &str, at: u64, text: &str| Said {
+        desk: desk(),
+        ticket: 1,
+        message: message(id),
+        side: Side::Asking,
+        by: someone("ann"),
+        text: text.into(),
+        files: Vec::new(),
+        crossed: true,
+        at: Time(at),
+        edited: false,
+        deleted: false,
+    };
+    let say = |bed: &Bed, said: Said| {
+        bed.commit(Change {
+            said: vec![said],
+            ..Change::default()
+        });
+    };
+    say(&bed, said("m2", 20, "second"));
+    say(&bed, said("m1", 10, "first"));
+    say(&bed, said("m2", 99, "second, mended"));
+    say(
+        &bed,
+        Said {
+            ticket: 2,
+            ..said("m3", 5, "of another ticket")
+        },
+    );
+    bed.restart();
+    let all = done(bed.store().said(desk(), 1, Time(0), 10));
+    let texts: Vec<&str> = all.iter().map(|said| said.text.as_str()).collect();
+    assert_eq!(texts, ["first", "second, mended"]);
+    let one = done(bed.store().said_in(desk(), message("m2")));
+    assert_eq!(one.map(|said| said.ticket), Some(1));
+    assert_eq!(done(bed.store().said_in(desk(), message("m9"))), None);
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use bot::desk::{Customer, Desk, Right, Rights, Room, Who};
+use bot::desk::{Customer, Desk, Right, Rights, Room, SecondLine, Who};
 use bot::dns::name::Domain;
-use bot::place::DeskName;
+use bot::place::{Channel, DeskName};
+use bot::tickets::mirror::Back;
 use serde::Deserialize;
 
 /// `[[desk]]`
@@ -23,6 +24,21 @@ pub struct Written {
     #[serde(default)]
     discord: Vec<DiscordRoom>,
     rights: Option<WrittenRights>,
+    second_line: Option<WrittenLine>,
+}
+
+/// `[desk.second_line]`: one channel, on one chat.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLine {
+    /// `slack` or `discord`.
+    chat: String,
+    /// The workspace or server.
+    space: String,
+    channel: String,
+    /// Does all that is written in a ticket's thread reach those who asked?
+    #[serde(default)]
+    mirror_all: bool,
 }
 
 /// `[[desk.customer]]`
@@ -68,6 +84,8 @@ struct DiscordRoom {
 struct WrittenRights {
     ask: Option<Vec<String>>,
     feedback: Option<Vec<String>>,
+    escalate: Option<Vec<String>>,
+    work: Option<Vec<String>>,
     configure: Option<Vec<String>>,
 }
 
@@ -118,8 +136,38 @@ impl Written {
             own_domains,
             customers,
             rights: self.rights(name, faults),
+            second_line: self.second_line(name, faults),
             contact: self.contact.clone(),
         }
+    }
+
+    fn second_line(&self, desk: &str, faults: &mut Vec<String>) -> Option<SecondLine> {
+        let WrittenLine {
+            chat,
+            space,
+            channel,
+            mirror_all,
+        } = self.second_line.as_ref()?;
+        let known = [SLACK, DISCORD].contains(&chat.as_str());
+        let id = if chat == SLACK {
+            is_slack_id
+        } else {
+            is_number
+        };
+        if !known || !id(space) || !id(channel) {
+            faults.push(format!(
+                "`second_line` of desk `{desk}` takes `chat` (slack or discord), `space` (the id of the workspace or server) and `channel` (its id, not a name)"
+            ));
+            return None;
+        }
+        Some(SecondLine {
+            channel: Channel {
+                chat: chat.clone(),
+                space: space.clone(),
+                id: channel.clone(),
+            },
+            back: if *mirror_all { Back::All } else { Back::Asked },
+        })
     }
 
     fn rights(&self, desk: &str, faults: &mut Vec<String>) -> Rights {
@@ -130,6 +178,8 @@ impl Written {
         let lists = [
             (Right::Ask, &written.ask),
             (Right::Feedback, &written.feedback),
+            (Right::Escalate, &written.escalate),
+            (Right::Work, &written.work),
             (Right::Configure, &written.configure),
         ];
         for (right, list) in lists {

@@ -53,6 +53,9 @@ fn describe(option: &Taken) -> &'static str {
         "domain" => "A mail domain, an address of it, or its website",
         "ip" => "An address that sends as the domain",
         "selector" => "A DKIM selector: the word behind s= in a DKIM-Signature header",
+        "words" => {
+            "list, mine, show 41, search contoso.com, claim 41, wait 41 provider, resolve 41 why"
+        }
         _ => "What the command is about",
     }
 }

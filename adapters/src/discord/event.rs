@@ -57,6 +57,7 @@ pub fn person(user: &User, roles: &[RoleId], kind: PersonKind) -> Person {
         } else {
             kind
         },
+        name: user.global_name.as_ref().unwrap_or(&user.name).to_string(),
         groups: roles.iter().map(ToString::to_string).collect(),
     }
 }

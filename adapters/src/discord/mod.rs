@@ -151,6 +151,11 @@ impl Chat for Discord {
         Box::pin(async move { Ok(person.kind) })
     }
 
+    /// Discord says it with each event.
+    fn called<'a>(&'a self, person: &'a Person, _: &'a Channel) -> Doing<'a, String> {
+        Box::pin(async move { Ok(person.name.clone()) })
+    }
+
     /// Discord sends the roles with each event of a server; elsewhere they are asked for.
     fn groups<'a>(
         &'a self,

@@ -97,6 +97,16 @@ impl Page {
         }
     }
 
+    /// What a person said. No mark in it is read.
+    pub fn quote(&mut self, text: &str) {
+        let lines: Vec<String> = text
+            .trim()
+            .lines()
+            .map(|line| format!("> {}", escape(line)))
+            .collect();
+        self.paragraph(&lines.join("\n"));
+    }
+
     /// A text to be copied: a block has a button for that.
     pub fn copy(&mut self, text: &str) {
         let gap = usize::from(!self.description.is_empty());

@@ -81,6 +81,7 @@ fn embed(reply: &Reply, mark: Option<&str>) -> CreateEmbed {
         checks,
         why,
         evidence,
+        said,
         sources,
         rows,
         copy,
@@ -98,6 +99,7 @@ fn embed(reply: &Reply, mark: Option<&str>) -> CreateEmbed {
     page.head(facts, lead);
     page.said("Who acts", party);
     page.said("First move", first_move);
+    page.quote(said);
     page.copy(copy);
     page.steps(steps);
     page.text("Sending again", resend);

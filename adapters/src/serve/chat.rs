@@ -133,6 +133,9 @@ pub trait Chat: Send + Sync + 'static {
         among: &'a [&'a str],
     ) -> Doing<'a, Vec<String>>;
 
+    /// What somebody is called there, in a word or two. The person chose it.
+    fn called<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, String>;
+
     /// Messages of a watched channel after the cursor, oldest first, at most `most`: the newest of them where there are more.
     fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>>;
 }

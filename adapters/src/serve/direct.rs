@@ -21,6 +21,7 @@ use super::case::{self, Case};
 use super::files::gather;
 use super::paste;
 use super::server::now;
+use super::tickets::{self, Back};
 use super::work::Work;
 
 /// Longest note that is kept with feedback, in characters.
@@ -28,6 +29,10 @@ const LONGEST_NOTE: usize = 1_000;
 
 /// A command.
 pub async fn command(work: &Work<'_>, text: &str, to: &Handle) -> Result<Outcome, Trouble> {
+    if let Some(Ok(Ask::Ticket(question))) = commands::read(text) {
+        // What may be done to a ticket, and by whom, its own rules say.
+        return tickets::ask(work, question, Back::Handle(to)).await;
+    }
     if !work.may(Right::Ask).await? {
         return refuse(work, Right::Ask, to).await;
     }
@@ -102,6 +107,15 @@ pub async fn pressed(
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
     let right = match action.press {
+        Press::Ticket(press) => {
+            let question = tickets::pressed(press, action.case);
+            return tickets::ask(work, question, Back::Handle(to)).await;
+        }
+        // Their forms come first; a chat that has none sends the press itself.
+        Press::Escalate => {
+            return tickets::open::submitted(work, action.case, &Vec::new(), Back::Handle(to))
+                .await;
+        }
         Press::CheckSender | Press::Evidence | Press::Note => Right::Ask,
         Press::Right | Press::Wrong => Right::Feedback,
     };
@@ -115,6 +129,7 @@ pub async fn pressed(
         Press::Evidence => ask_directly(work, Ask::Evidence(case.pasted), true, to).await,
         Press::Note => ask_directly(work, Ask::Note(case.pasted), true, to).await,
         Press::CheckSender => check_sender(work, action, case, on, to).await,
+        Press::Escalate | Press::Ticket(_) => work.end(Outcome::Refused).await,
         Press::Right => rate(work, &case, true, None, to).await,
         // Its form comes first; a chat that has none sends the press itself.
         Press::Wrong => rate(work, &case, false, None, to).await,
@@ -165,6 +180,15 @@ pub async fn submitted(
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
     match name {
+        FormName::Escalate(number) => {
+            tickets::open::submitted(work, number, filled, Back::Handle(to)).await
+        }
+        FormName::Wait(number) | FormName::Resolve(number) | FormName::Reply(number) => {
+            match tickets::filled(name, number, filled) {
+                Some(question) => tickets::ask(work, question, Back::Handle(to)).await,
+                None => work.end(Outcome::Refused).await,
+            }
+        }
         FormName::Bounce => {
             if !work.may(Right::Ask).await? {
                 return refuse(work, Right::Ask, to).await;
@@ -249,7 +273,7 @@ async fn refuse(work: &Work<'_>, right: Right, to: &Handle) -> Result<Outcome, T
     tell(work, reply, to, Outcome::Refused).await
 }
 
-async fn tell(
+pub async fn tell(
     work: &Work<'_>,
     reply: Reply,
     to: &Handle,

@@ -11,6 +11,7 @@ mod case;
 mod direct;
 mod files;
 mod paste;
+mod tickets;
 mod turns;
 mod work;
 

@@ -14,6 +14,7 @@ use bot::store::inbox::{EventId, Outcome};
 use bot::store::outbox::{Act, NewPost, PostKey};
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Store};
+use bot::tickets::ticket::Ticket;
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tracing::{error, info, warn};
@@ -21,6 +22,7 @@ use tracing::{error, info, warn};
 use super::chat::{Chat, Failure};
 use super::door::Job;
 use super::server::{Server, now};
+use super::tickets::carry::{self, Heard};
 use super::{direct, paste};
 
 /// From so many bytes on a paste is read on a thread of its own.
@@ -123,9 +125,18 @@ async fn dispatch(
         room: Mutex::new(Some(room)),
     };
     match &job.event.what {
-        What::Wrote(message) => paste::wrote(&work, message).await,
-        What::Edited(message) => paste::edited(&work, message).await,
-        What::Deleted(message) => paste::deleted(&work, message).await,
+        What::Wrote(message) => match carry::wrote(&work, message).await? {
+            Heard::Done(outcome) => Ok(outcome),
+            Heard::Nothing | Heard::Carried => paste::wrote(&work, message).await,
+        },
+        What::Edited(message) => match carry::wrote(&work, message).await? {
+            Heard::Done(outcome) => Ok(outcome),
+            Heard::Nothing | Heard::Carried => paste::edited(&work, message).await,
+        },
+        What::Deleted(message) => match carry::deleted(&work, message).await? {
+            Heard::Done(outcome) => Ok(outcome),
+            Heard::Nothing | Heard::Carried => paste::deleted(&work, message).await,
+        },
         What::Explain { message, handle } => direct::explain(&work, message, handle).await,
         What::Command { text, handle } => direct::command(&work, text, handle).await,
         What::Pressed { action, on, handle } => {
@@ -181,6 +192,7 @@ impl Work<'_> {
             our_domains: self.desk.our_domains(),
             addressed,
             case: Some(self.id.0),
+            escalates: self.desk.second_line.is_some(),
             contact: self.desk.contact.clone(),
         }
     }
@@ -231,6 +243,33 @@ impl Work<'_> {
             files: Vec::new(),
             version,
         }
+    }
+
+    /// Who does it, and what that person is to the place.
+    pub fn person(&self) -> &Person {
+        &self.person
+    }
+
+    /// When to remind of a ticket next.
+    pub fn reminded(&self, ticket: Ticket) -> Ticket {
+        ticket
+    }
+
+    /// Makes a change now, and wakes whoever has something to send.
+    pub async fn make(&self, change: Change) -> Result<(), Trouble> {
+        let posts = !change.posts.is_empty();
+        self.store()
+            .commit(Change {
+                now: now(),
+                ..change
+            })
+            .await?;
+        if posts {
+            for line in self.server.lines() {
+                line.wake.notify_one();
+            }
+        }
+        Ok(())
     }
 
     /// Makes the change that ends the work, or a part of it.
@@ -343,7 +382,12 @@ pub async fn finish(server: &Server, id: EventId, outcome: Outcome) -> Result<()
 fn asks_name_servers(ask: &Ask) -> bool {
     match ask {
         Ask::CheckDomain(_) | Ask::CheckSender(_) | Ask::AddChecks { .. } => true,
-        Ask::Explain { .. } | Ask::Evidence(_) | Ask::Note(_) | Ask::Code(_) | Ask::Help => false,
+        Ask::Explain { .. }
+        | Ask::Evidence(_)
+        | Ask::Note(_)
+        | Ask::Code(_)
+        | Ask::Ticket(_)
+        | Ask::Help => false,
     }
 }
 
@@ -352,6 +396,8 @@ fn size(ask: &Ask) -> usize {
     match ask {
         Ask::Explain { pasted, earlier } => of(pasted) + earlier.as_ref().map_or(0, of),
         Ask::Evidence(pasted) | Ask::Note(pasted) | Ask::CheckSender(pasted) => of(pasted),
-        Ask::Code(_) | Ask::CheckDomain(_) | Ask::AddChecks { .. } | Ask::Help => 0,
+        Ask::Code(_) | Ask::CheckDomain(_) | Ask::AddChecks { .. } | Ask::Ticket(_) | Ask::Help => {
+            0
+        }
     }
 }

@@ -54,6 +54,8 @@ pub fn author(message: &Value) -> Person {
             user.into()
         },
         kind,
+        // It is asked for where it is shown.
+        name: String::new(),
         groups: Vec::new(),
     }
 }

@@ -333,6 +333,15 @@ impl Chat for Slack {
         })
     }
 
+    fn called<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, String> {
+        Box::pin(async move {
+            let token = self.token(&at.space)?;
+            self.people
+                .name(&self.api, token, &at.space, &person.id)
+                .await
+        })
+    }
+
     fn groups<'a>(
         &'a self,
         person: &'a Person,

@@ -153,6 +153,17 @@ impl Page {
         }
     }
 
+    /// What a person said. No mark in it is read.
+    pub fn quote(&mut self, rich: &mut Rich, text: &str) {
+        let text = self.take(text.trim(), LONGEST_SECTION);
+        if !text.is_empty() {
+            rich.0.push(json!({
+                "type": "rich_text_quote",
+                "elements": [{ "type": "text", "text": text }]
+            }));
+        }
+    }
+
     /// The blocks, with the buttons at the end.
     pub fn end(mut self, buttons: Vec<Value>) -> Vec<Value> {
         let buttons: Vec<Value> = buttons.into_iter().take(MOST_BUTTONS).collect();

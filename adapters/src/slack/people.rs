@@ -22,9 +22,17 @@ const MOST: usize = 20_000;
 /// What Slack said about people.
 #[derive(Default)]
 pub struct People {
-    known: Mutex<HashMap<(String, String), (Instant, PersonKind)>>,
+    known: Mutex<HashMap<(String, String), (Instant, Known)>>,
     /// Members of user groups.
     groups: Mutex<HashMap<(String, String), (Instant, Members)>>,
+}
+
+/// What is known of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    kind: PersonKind,
+    /// As the person is shown in the workspace.
+    name: String,
 }
 
 /// Who is in a user group.
@@ -45,28 +53,55 @@ impl People {
         if user.is_empty() {
             return Ok(PersonKind::Stranger);
         }
+        Ok(self.look_up(api, token, team, user).await?.kind)
+    }
+
+    /// What somebody is called.
+    ///
+    /// # Errors
+    /// While Slack does not say.
+    pub async fn name(
+        &self,
+        api: &Api,
+        token: &Secret,
+        team: &str,
+        user: &str,
+    ) -> Result<String, Failure> {
+        Ok(self.look_up(api, token, team, user).await?.name)
+    }
+
+    async fn look_up(
+        &self,
+        api: &Api,
+        token: &Secret,
+        team: &str,
+        user: &str,
+    ) -> Result<Known, Failure> {
         let key = (team.to_string(), user.to_string());
         {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((since, kind)) = known.get(&key)
+            if let Some((since, one)) = known.get(&key)
                 && since.elapsed() < KEPT
             {
-                return Ok(*kind);
+                return Ok(one.clone());
             }
         }
         let parameters = [("user", user)];
         let said = api.get(token, "users.info", &parameters).await?;
         let user = said.get("user").filter(|user| user.is_object());
         let user = user.ok_or_else(|| Failure::Unsure("the answer names nobody".into()))?;
-        let kind = kind(user, team);
+        let one = Known {
+            kind: kind(user, team),
+            name: name(user),
+        };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST {
             known.retain(|_, (since, _)| since.elapsed() < KEPT);
         }
         if known.len() < MOST {
-            known.insert(key, (Instant::now(), kind));
+            known.insert(key, (Instant::now(), one.clone()));
         }
-        Ok(kind)
+        Ok(one)
     }
 
     /// Who is in a user group. Slack says it for a whole group, and seldom more than twenty times a minute.
@@ -97,6 +132,19 @@ impl People {
         groups.insert(key, (asked, Arc::clone(&members)));
         Ok(members)
     }
+}
+
+/// What Slack itself shows: the display name where there is one, else the real name.
+fn name(user: &Value) -> String {
+    let profile = user.get("profile").unwrap_or(&Value::Null);
+    let names = [
+        text(profile, "display_name"),
+        text(profile, "real_name"),
+        text(user, "real_name"),
+        text(user, "name"),
+    ];
+    let name = names.into_iter().find(|name| !name.trim().is_empty());
+    name.unwrap_or_default().to_string()
 }
 
 fn kind(user: &Value, team: &str) -> PersonKind {

@@ -44,6 +44,7 @@ pub fn render(reply: &Reply) -> Card {
         checks,
         why,
         evidence,
+        said,
         sources,
         rows,
         copy,
@@ -76,6 +77,9 @@ pub fn render(reply: &Reply) -> Card {
         page.literal(&mut rich, &evidence.join("\n"), LONGEST_LITERAL);
         page.rich(rich);
     }
+    let mut rich = Rich::default();
+    page.quote(&mut rich, said);
+    page.rich(rich);
     list_of_rows(&mut page, rows);
     for piece in pieces(copy) {
         let mut rich = Rich::default();

@@ -62,6 +62,7 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
         checks,
         why,
         evidence,
+        said,
         sources,
         rows,
         copy,
@@ -93,6 +94,7 @@ pub fn render(reply: &Reply, screen: &Screen) -> String {
         page.labelled(if index == 0 { "Why" } else { "" }, text);
     }
     page.evidence(evidence);
+    page.said(said);
     page.rows(rows);
     page.copy(copy);
     for (index, source) in sources.iter().enumerate() {
@@ -275,6 +277,14 @@ impl Page<'_> {
             self.line(&harmless(line));
         }
         self.gap();
+    }
+
+    fn said(&mut self, text: &str) {
+        for line in text.trim().lines() {
+            for line in self.wrap(&harmless(line), 2) {
+                self.line(&format!("> {line}"));
+            }
+        }
     }
 
     fn rows(&mut self, rows: &[(Text, Text)]) {

@@ -8,8 +8,14 @@ use crate::knowledge::entry::Kind;
 use crate::reply::{Button, Style};
 
 /// The buttons under the answer to the event of that number. `checkable`: can the sender's domain be checked, and was it not yet?
+/// `escalates`: can it be handed to a second line?
 #[must_use]
-pub fn under(diagnoses: &[Diagnosis<'_>], case: u64, checkable: bool) -> Vec<Button> {
+pub fn under(
+    diagnoses: &[Diagnosis<'_>],
+    case: u64,
+    checkable: bool,
+    escalates: bool,
+) -> Vec<Button> {
     let button = |press: Press, label: String| Button {
         label,
         action: Action { press, case },
@@ -30,6 +36,9 @@ pub fn under(diagnoses: &[Diagnosis<'_>], case: u64, checkable: bool) -> Vec<But
     buttons.push(button(Press::Evidence, "Show evidence".into()));
     if let Some(to) = diagnoses.iter().find_map(addressee) {
         buttons.push(button(Press::Note, label(&to)));
+    }
+    if escalates {
+        buttons.push(button(Press::Escalate, "Escalate".into()));
     }
     buttons.push(button(Press::Right, "Right".into()));
     buttons.push(button(Press::Wrong, "Wrong".into()));

@@ -11,3 +11,5 @@ pub mod help;
 pub mod note;
 pub mod remark;
 pub mod report;
+pub mod ticket;
+pub mod transcript;

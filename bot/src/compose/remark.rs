@@ -26,6 +26,10 @@ pub fn denied(right: Right, contact: Option<&str>) -> Reply {
             "You have not been given the right to ask here. Ask the people of this help desk for it."
         }
         Right::Feedback => "You have not been given the right to rate answers here.",
+        Right::Escalate => {
+            "You have not been given the right to hand problems to the second line here."
+        }
+        Right::Work => "You have not been given the right to work on this desk's tickets.",
         Right::Configure => "You have not been given the right to change how this desk works.",
     });
     reply.lead.extend(contact.map(Text::plain));

@@ -21,6 +21,7 @@ use crate::store::ticketing::{Kept, Query};
 use crate::store::time::Time;
 use crate::store::trouble::Trouble;
 use crate::tickets::fingerprint::Sighting;
+use crate::tickets::mirror::Said;
 use crate::tickets::rules::Entry;
 use crate::tickets::ticket::Ticket;
 pub use crate::time;
@@ -48,6 +49,8 @@ pub struct Change {
     pub feedback: Vec<Feedback>,
     /// Tickets as they are from now on, each refused (and all of the change with it) where it was changed since it was read.
     pub tickets: Vec<Kept>,
+    /// What was said about tickets.
+    pub said: Vec<Said>,
     /// Bounces that were seen.
     pub seen: Vec<Sighting>,
     pub read: Vec<Cursor>,
@@ -158,6 +161,13 @@ pub trait Store: Send + Sync {
         from: u64,
         most: usize,
     ) -> Promise<'_, Vec<Entry>>;
+
+    /// What was said about a ticket since then, oldest first.
+    fn said(&self, desk: DeskName, number: u64, since: Time, most: usize)
+    -> Promise<'_, Vec<Said>>;
+
+    /// What was said in that message about a ticket of the desk.
+    fn said_in(&self, desk: DeskName, message: MessageRef) -> Promise<'_, Option<Said>>;
 
     /// Tickets whose reminder is due, the longest due first.
     fn due_tickets(&self, now: Time, most: usize) -> Promise<'_, Vec<Ticket>>;

@@ -39,6 +39,7 @@ use crate::store::time::Time;
 use crate::store::trouble::Trouble;
 use crate::store::{Change, Health, Promise, Prune, Store};
 use crate::tickets::fingerprint::Sighting;
+use crate::tickets::mirror::Said;
 use crate::tickets::rules::Entry;
 use crate::tickets::ticket::Ticket;
 
@@ -210,6 +211,20 @@ impl Store for SledStore {
         self.run(move |draft, _| ticketing::history(draft, &desk, number, from, most))
     }
 
+    fn said(
+        &self,
+        desk: DeskName,
+        number: u64,
+        since: Time,
+        most: usize,
+    ) -> Promise<'_, Vec<Said>> {
+        self.run(move |draft, _| ticketing::said(draft, &desk, number, since, most))
+    }
+
+    fn said_in(&self, desk: DeskName, message: MessageRef) -> Promise<'_, Option<Said>> {
+        self.run(move |draft, _| ticketing::said_in(draft, &desk, &message))
+    }
+
     fn due_tickets(&self, now: Time, most: usize) -> Promise<'_, Vec<Ticket>> {
         self.run(move |draft, _| ticketing::due(draft, now, most))
     }
@@ -262,6 +277,7 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
         forgotten,
         feedback,
         tickets,
+        said,
         seen,
         read,
         caught_up,
@@ -282,6 +298,9 @@ fn make(draft: &mut Draft, mind: &mut Mind, change: Change) -> Result<Vec<PostId
     }
     for ticket in &tickets {
         ticketing::put(draft, ticket)?;
+    }
+    for words in &said {
+        ticketing::say(draft, words)?;
     }
     for bounce in &seen {
         ticketing::sight(draft, bounce)?;

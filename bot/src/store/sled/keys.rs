@@ -61,6 +61,9 @@ pub enum Kind {
     TicketWord = b'W',
     TicketDue = b'R',
     TicketStep = b'S',
+    /// What was said about a ticket, in its order; a message -> that row.
+    Said = b'I',
+    SaidOf = b'J',
     /// A bounce that was seen, by fingerprint and time; by time; by paste.
     Sighting = b'G',
     SightingTime = b'U',

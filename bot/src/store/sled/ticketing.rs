@@ -2,10 +2,11 @@
 
 use super::draft::{Draft, Fault};
 use super::keys::{Key, Kind};
-use crate::place::{DeskName, Place};
+use crate::place::{DeskName, MessageRef, Place};
 use crate::store::ticketing::{Kept, Query, asked, marks};
 use crate::store::trouble::Trouble;
 use crate::tickets::fingerprint::Sighting;
+use crate::tickets::mirror::Said;
 use crate::tickets::rules::Entry;
 use crate::tickets::ticket::Ticket;
 use crate::time::Time;
@@ -173,6 +174,60 @@ pub fn due(draft: &Draft, now: Time, most: usize) -> Result<Vec<Ticket>, Fault> 
         found.push(get(draft, &desk, number)?.ok_or(Fault::Damaged)?);
     }
     Ok(found)
+}
+
+/// Notes what was said. The same message again stands in its own place.
+pub fn say(draft: &mut Draft, said: &Said) -> Result<(), Fault> {
+    let of = Key::new(Kind::SaidOf)
+        .text(&said.desk.0)
+        .message(&said.message)
+        .checked()?;
+    let row = match said_row(draft, &of)? {
+        Some(row) => row,
+        None => said_key(&said.desk, said.ticket)
+            .number(said.at.0)
+            .then(&of)
+            .checked()?,
+    };
+    draft.put_bytes(of, &row.0)?;
+    draft.put_record(row, said)
+}
+
+fn said_row(draft: &Draft, of: &Key) -> Result<Option<Key>, Fault> {
+    Ok(draft.bytes(of)?.map(Key))
+}
+
+fn said_key(desk: &DeskName, number: u64) -> Key {
+    Key::new(Kind::Said).text(&desk.0).number(number)
+}
+
+/// What was said in that message about a ticket.
+pub fn said_in(
+    draft: &Draft,
+    desk: &DeskName,
+    message: &MessageRef,
+) -> Result<Option<Said>, Fault> {
+    let of = Key::new(Kind::SaidOf).text(&desk.0).message(message);
+    match said_row(draft, &of)? {
+        Some(row) => Ok(Some(draft.record(&row)?.ok_or(Fault::Damaged)?)),
+        None => Ok(None),
+    }
+}
+
+/// What was said about a ticket since then, oldest first.
+pub fn said(
+    draft: &Draft,
+    desk: &DeskName,
+    number: u64,
+    since: Time,
+    most: usize,
+) -> Result<Vec<Said>, Fault> {
+    let all = said_key(desk, number);
+    let from = all.clone().number(since.0);
+    let keys = draft.keys(&all, Some(&from), most)?;
+    keys.iter()
+        .map(|key| draft.record(key)?.ok_or(Fault::Damaged))
+        .collect()
 }
 
 /// Notes a bounce that was seen. The same paste, seen again, stands once.

@@ -1,0 +1,269 @@
+//! What people say on one side of a ticket, carried to the other.
+
+use bot::compose::ticket as say;
+use bot::desk::{Right, SecondLine};
+use bot::event::Message;
+use bot::place::MessageRef;
+use bot::reply::Reply;
+use bot::store::Change;
+use bot::store::inbox::Outcome;
+use bot::store::outbox::{Act, NewPost, PostKey, To};
+use bot::store::ticketing::Kept;
+use bot::store::trouble::Trouble;
+use bot::tickets::ask;
+use bot::tickets::mirror::{self, Goal, Said, Side, goals};
+use bot::tickets::rules::{Actor, Step, apply};
+use bot::tickets::ticket::{On, State, Ticket};
+
+use super::super::server::now;
+use super::super::work::Work;
+use super::{Back, about, answer, missing, named, remark, shown, steps};
+
+/// Longest text that is kept and carried, in characters.
+const LONGEST: usize = 3_000;
+/// Most files that are named.
+const MOST_FILES: usize = 10;
+
+/// What became of a message about a ticket.
+pub enum Heard {
+    /// It has nothing to do with one.
+    Nothing,
+    /// It was carried over; it may be a bounce as well.
+    Carried,
+    /// The work on it is done.
+    Done(Outcome),
+}
+
+/// Somebody wrote something, or changed it.
+pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble> {
+    let Some(line) = &work.desk.second_line else {
+        return Ok(Heard::Nothing);
+    };
+    let places = [&message.answer_at, &work.event.place];
+    let Some((ticket, side)) = about(work, places).await? else {
+        return Ok(
+            if work.desk.is_second_line(&work.event.place.channel) && !message.addressed {
+                Heard::Done(work.end(Outcome::Silent).await?)
+            } else {
+                Heard::Nothing
+            },
+        );
+    };
+    let opened_it = ticket
+        .threads
+        .iter()
+        .any(|thread| thread.paste.as_ref() == Some(&message.at));
+    if opened_it {
+        // The card shows what it is about.
+        return Ok(Heard::Nothing);
+    }
+    let known = work
+        .store()
+        .said_in(work.desk.name.clone(), message.at.clone())
+        .await?;
+    let mut text: String = message.text.trim().chars().take(LONGEST).collect();
+    let mut crosses = side == Side::Asking || line.back == bot::tickets::mirror::Back::All;
+    if side == Side::Working {
+        if !work.may(Right::Work).await? {
+            return Ok(Heard::Done(work.end(Outcome::Refused).await?));
+        }
+        match ask::in_thread(&text, ticket.number) {
+            Some(Ok(ask::Question::Reply(_, words))) => {
+                text = words;
+                crosses = true;
+            }
+            // An order that is mended afterwards was carried out already.
+            Some(_) if matches!(work.event.what, bot::event::What::Edited(_)) => {
+                return Ok(Heard::Done(work.end(Outcome::Silent).await?));
+            }
+            Some(Ok(question)) => {
+                let to = Back::Thread(&work.event.place);
+                let asked: std::pin::Pin<Box<dyn Future<Output = _> + Send + '_>> =
+                    Box::pin(super::ask(work, question, to));
+                return Ok(Heard::Done(asked.await?));
+            }
+            Some(Err(usage)) => {
+                let to = Back::Thread(&work.event.place);
+                return Ok(Heard::Done(
+                    answer(work, remark(&usage), to, Outcome::Refused).await?,
+                ));
+            }
+            None => {}
+        }
+    }
+    let edited = known.is_some();
+    let said = Said {
+        desk: work.desk.name.clone(),
+        ticket: ticket.number,
+        message: message.at.clone(),
+        side,
+        by: named(work, &message.author).await,
+        text,
+        files: message
+            .files
+            .iter()
+            .take(MOST_FILES)
+            .map(|file| file.name.clone())
+            .collect(),
+        // What reached the other side stays there, edited or not.
+        crossed: crosses || known.as_ref().is_some_and(|known| known.crossed),
+        at: known.as_ref().map_or_else(now, |known| known.at),
+        edited,
+        deleted: false,
+    };
+    let same = known
+        .as_ref()
+        .is_some_and(|known| known.text == said.text && known.files == said.files);
+    if same && edited && !work.resumed {
+        return Ok(Heard::Carried);
+    }
+    let mut change = Change {
+        posts: carried(work, &ticket, &said, edited),
+        said: vec![said],
+        ..Change::default()
+    };
+    let ends = side == Side::Working;
+    if ends {
+        change.finished = Some((work.id, Outcome::Answered));
+    }
+    work.make(change).await?;
+    if side == Side::Asking && ticket.state == State::Waiting(On::Sender) {
+        go_on(work, line, &ticket).await?;
+    }
+    Ok(if ends {
+        Heard::Done(Outcome::Answered)
+    } else {
+        Heard::Carried
+    })
+}
+
+/// The sender has written: what was waited for has come.
+async fn go_on(work: &Work<'_>, line: &SecondLine, ticket: &Ticket) -> Result<(), Trouble> {
+    let by = Actor {
+        who: named(work, work.person()).await,
+        works: false,
+    };
+    let Ok(next) = apply(ticket, &Step::Continue, &by, now()) else {
+        return Ok(());
+    };
+    let kept: Kept = steps::kept(work, next, Step::Continue, &by);
+    let change = Change {
+        posts: shown(work, line, &kept.ticket),
+        tickets: vec![kept],
+        ..Change::default()
+    };
+    match work.make(change).await {
+        // Somebody was faster.
+        Err(Trouble::Outdated) => Ok(()),
+        made => made,
+    }
+}
+
+/// A message is gone: so is what mirrored it.
+pub async fn deleted(work: &Work<'_>, message: &MessageRef) -> Result<Heard, Trouble> {
+    if work.desk.second_line.is_none() {
+        return Ok(Heard::Nothing);
+    }
+    let desk = work.desk.name.clone();
+    let Some(said) = work.store().said_in(desk.clone(), message.clone()).await? else {
+        return Ok(Heard::Nothing);
+    };
+    let Some(ticket) = work.store().ticket(desk, said.ticket).await? else {
+        return Ok(Heard::Nothing);
+    };
+    let mut posts = Vec::new();
+    for goal in goals(&ticket, said.side, said.crossed) {
+        let key = mirror::name(&ticket, message, &goal);
+        let act = Act::Delete(PostKey(key.clone()));
+        posts.push(work.post(PostKey(format!("{key}/gone")), act, Reply::default(), 0));
+    }
+    let said = Said {
+        text: String::new(),
+        files: Vec::new(),
+        deleted: true,
+        ..said
+    };
+    let ends = said.side == Side::Working;
+    work.make(Change {
+        finished: ends.then_some((work.id, Outcome::Answered)),
+        posts,
+        said: vec![said],
+        ..Change::default()
+    })
+    .await?;
+    Ok(if ends {
+        Heard::Done(Outcome::Answered)
+    } else {
+        Heard::Carried
+    })
+}
+
+/// Something for those who asked, by command or form.
+pub async fn reply(
+    work: &Work<'_>,
+    line: &SecondLine,
+    number: u64,
+    text: &str,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    if !work.may(Right::Work).await? {
+        let reply = bot::compose::remark::denied(Right::Work, work.desk.contact.as_deref());
+        return answer(work, reply, to, Outcome::Refused).await;
+    }
+    let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
+        return answer(work, remark(&missing(number)), to, Outcome::Refused).await;
+    };
+    let said = Said {
+        desk: work.desk.name.clone(),
+        ticket: number,
+        // It stands in no message: the event is its name.
+        message: MessageRef {
+            channel: line.channel.clone(),
+            id: format!("event/{}", work.id.0),
+        },
+        side: Side::Working,
+        by: named(work, work.person()).await,
+        text: text.trim().chars().take(LONGEST).collect(),
+        files: Vec::new(),
+        crossed: true,
+        at: now(),
+        edited: false,
+        deleted: false,
+    };
+    let mut posts = carried(work, &ticket, &said, false);
+    // Those who work on it see what was said.
+    let key = mirror::name(&ticket, &said.message, &Goal::Card);
+    let act = Act::Send(To::ThreadOf(PostKey(ticket.card())));
+    posts.push(work.post(PostKey(key), act, say::said(&said), 0));
+    work.make(Change {
+        finished: Some((work.id, Outcome::Answered)),
+        posts,
+        said: vec![said],
+        ..Change::default()
+    })
+    .await?;
+    if let Back::Handle(handle) = to {
+        work.respond(handle, &remark("Those who asked have it."), false)
+            .await;
+    }
+    Ok(Outcome::Answered)
+}
+
+/// The posts that carry it over: new ones, or edits of those that did before.
+fn carried(work: &Work<'_>, ticket: &Ticket, said: &Said, edited: bool) -> Vec<NewPost> {
+    let goals = goals(ticket, said.side, said.crossed);
+    let posts = goals.into_iter().map(|goal| {
+        let key = mirror::name(ticket, &said.message, &goal);
+        if edited {
+            let act = Act::Edit(PostKey(key.clone()));
+            let edit = PostKey(format!("{key}/e{}", work.id.0));
+            return work.post(edit, act, say::said(said), work.id.0);
+        }
+        let to = match goal {
+            Goal::Card => To::ThreadOf(PostKey(ticket.card())),
+            Goal::Thread(_, place) => To::Place(place),
+        };
+        work.post(PostKey(key), Act::Send(to), say::said(said), 0)
+    });
+    posts.collect()
+}

@@ -1,0 +1,227 @@
+//! Steps of a ticket: made on what is stored now, shown on both sides, told to who made them.
+
+use bot::compose::ticket as say;
+use bot::desk::SecondLine;
+use bot::reply::Reply;
+use bot::store::Change;
+use bot::store::inbox::Outcome;
+use bot::store::outbox::{Act, NewPost, PostKey, To};
+use bot::store::ticketing::Kept;
+use bot::store::trouble::Trouble;
+use bot::tickets::mirror::Side;
+use bot::tickets::rules::{Actor, Entry, Refusal, Step, apply, entry};
+use bot::tickets::ticket::{Someone, Ticket};
+
+use super::super::server::now;
+use super::super::work::Work;
+use super::{Back, actor, answer, in_thread, missing, remark, shown};
+
+/// So often a ticket is looked at again that others keep changing.
+const TRIES: usize = 20;
+
+/// One step of one ticket.
+pub async fn one(
+    work: &Work<'_>,
+    line: &SecondLine,
+    number: u64,
+    step: Step,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    let by = actor(work).await?;
+    let step = whom(work, step, &by.who).await;
+    for _ in 0..TRIES {
+        let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
+            return answer(work, remark(&missing(number)), to, Outcome::Refused).await;
+        };
+        if done_before(work, &ticket).await? {
+            return answer(work, say::done(&ticket), to, Outcome::Answered).await;
+        }
+        let next = match apply(&ticket, &step, &by, now()) {
+            Ok(next) => next,
+            Err(refusal) => return refuse(work, number, &refusal, to).await,
+        };
+        let made = vec![kept(work, next, step.clone(), &by)];
+        match end(work, line, made, to).await {
+            Err(Trouble::Outdated) => {}
+            ended => return ended,
+        }
+    }
+    Err(Trouble::Outdated)
+}
+
+/// The first goes on in the second.
+pub async fn merge(
+    work: &Work<'_>,
+    line: &SecondLine,
+    from: u64,
+    into: u64,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    let steps =
+        |one: &Ticket, _: &Ticket| [Step::Merge(into), Step::TakeOver(from, one.threads.clone())];
+    two(work, line, [from, into], steps, to).await
+}
+
+/// Each names the other.
+pub async fn link(
+    work: &Work<'_>,
+    line: &SecondLine,
+    one: u64,
+    other: u64,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    let steps = |_: &Ticket, _: &Ticket| [Step::Link(other), Step::Link(one)];
+    two(work, line, [one, other], steps, to).await
+}
+
+/// A step of two tickets: both are made, or none.
+async fn two(
+    work: &Work<'_>,
+    line: &SecondLine,
+    numbers: [u64; 2],
+    steps: impl Fn(&Ticket, &Ticket) -> [Step; 2],
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    let by = actor(work).await?;
+    let [one, other] = numbers;
+    if one == other {
+        return refuse(work, one, &Refusal::Itself, to).await;
+    }
+    for _ in 0..TRIES {
+        let mut tickets = Vec::new();
+        for number in numbers {
+            match work.store().ticket(work.desk.name.clone(), number).await? {
+                Some(ticket) => tickets.push(ticket),
+                None => return answer(work, remark(&missing(number)), to, Outcome::Refused).await,
+            }
+        }
+        let [first, second] = tickets.as_slice() else {
+            return Err(Trouble::Outdated);
+        };
+        if done_before(work, first).await? {
+            return answer(work, say::done(first), to, Outcome::Answered).await;
+        }
+        let mut made = Vec::new();
+        for (ticket, step) in [first, second].into_iter().zip(steps(first, second)) {
+            match apply(ticket, &step, &by, now()) {
+                Ok(next) => made.push(kept(work, next, step, &by)),
+                Err(refusal) => return refuse(work, ticket.number, &refusal, to).await,
+            }
+        }
+        match end(work, line, made, to).await {
+            Err(Trouble::Outdated) => {}
+            ended => return ended,
+        }
+    }
+    Err(Trouble::Outdated)
+}
+
+/// Was the step of this event made by a program that ended before it could say so?
+async fn done_before(work: &Work<'_>, ticket: &Ticket) -> Result<bool, Trouble> {
+    if !work.resumed {
+        return Ok(false);
+    }
+    Ok(work
+        .store()
+        .posted(told(work, ticket.number))
+        .await?
+        .is_some())
+}
+
+/// The name of what tells of this event's step: it is known once the step was made.
+fn told(work: &Work<'_>, number: u64) -> PostKey {
+    PostKey(format!("event/{}/step/{number}", work.id.0))
+}
+
+pub fn kept(work: &Work<'_>, ticket: Ticket, step: Step, by: &Actor) -> Kept {
+    let ticket = work.reminded(ticket);
+    Kept {
+        entry: entry(&ticket, step, by.who.clone()),
+        ticket,
+    }
+}
+
+/// Makes the steps, shows them, and says so.
+async fn end(
+    work: &Work<'_>,
+    line: &SecondLine,
+    made: Vec<Kept>,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    let first = made.first().map(|kept| kept.ticket.clone());
+    let mut posts = Vec::new();
+    for kept in &made {
+        posts.extend(shown(work, line, &kept.ticket));
+        posts.extend(news(work, &kept.ticket, &kept.entry));
+    }
+    if let (Back::Thread(place), Some(ticket)) = (to, &first) {
+        // The news of it stand in the same thread; where there is none, it is said.
+        if posts
+            .iter()
+            .all(|post| post.key != told(work, ticket.number))
+        {
+            posts.push(in_thread(work, place, say::done(ticket)));
+        }
+    }
+    work.make(Change {
+        finished: Some((work.id, Outcome::Answered)),
+        posts,
+        tickets: made,
+        ..Change::default()
+    })
+    .await?;
+    if let (Back::Handle(handle), Some(ticket)) = (to, &first) {
+        work.respond(handle, &say::done(ticket), false).await;
+    }
+    Ok(Outcome::Answered)
+}
+
+/// What the threads hear of a step.
+pub fn news(work: &Work<'_>, ticket: &Ticket, entry: &Entry) -> Vec<NewPost> {
+    let mut posts = Vec::new();
+    let reply = say::news(ticket, entry, Side::Working).unwrap_or_else(|| Reply {
+        ..say::done(ticket)
+    });
+    let reply = Reply {
+        private: false,
+        ..reply
+    };
+    let under = Act::Send(To::ThreadOf(PostKey(ticket.card())));
+    posts.push(work.post(told(work, ticket.number), under, reply, 0));
+    for (index, thread) in ticket.threads.iter().enumerate() {
+        let Some(reply) = say::news(ticket, entry, Side::Asking) else {
+            break;
+        };
+        let key = PostKey(format!(
+            "{}/v{}/news",
+            ticket.card_in(index),
+            ticket.version
+        ));
+        posts.push(work.post(key, Act::Send(To::Place(thread.place.clone())), reply, 0));
+    }
+    posts
+}
+
+/// Whom a step names: `me`, or somebody by id whose name the chat knows.
+async fn whom(work: &Work<'_>, step: Step, me: &Someone) -> Step {
+    match step {
+        Step::Assign(who) if who.id.is_empty() => Step::Assign(me.clone()),
+        Step::Assign(who) => {
+            let person = bot::event::Person {
+                id: who.id,
+                ..bot::event::Person::default()
+            };
+            Step::Assign(super::named(work, &person).await)
+        }
+        other => other,
+    }
+}
+
+async fn refuse(
+    work: &Work<'_>,
+    number: u64,
+    refusal: &Refusal,
+    to: Back<'_>,
+) -> Result<Outcome, Trouble> {
+    answer(work, say::refused(number, refusal), to, Outcome::Refused).await
+}
