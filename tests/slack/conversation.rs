@@ -1,23 +1,21 @@
-//! The whole conversation with people on Slack: paste, file, command, shortcut, button, form, thread, changes, and breaks in between.
+//! The whole conversation with people on Slack: paste, command, shortcut, button, form, thread, changes.
 
 use serde_json::{Value, json};
 
-use adapters::serve::chat::Chat;
-
-use super::{BOUNCE, Bed, REVOKED, callback, message, until};
+use super::{BOUNCE, Bed, message, until};
 use crate::support::{list, text};
 
 /// How events come.
 const MODES: [&str; 2] = ["socket", "http"];
 
-fn title(body: &Value) -> &str {
+pub fn title(body: &Value) -> &str {
     text(
         &list(body, "blocks").first().unwrap_or(&Value::Null)["text"],
         "text",
     )
 }
 
-fn command(nth: &str, words: &str, bed: &Bed) -> Value {
+pub fn command(nth: &str, words: &str, bed: &Bed) -> Value {
     let (command, text) = words.split_once(' ').unwrap_or((words, ""));
     json!({
         "command": command,
@@ -241,136 +239,6 @@ fn commands_and_the_shortcut_answer_where_they_were_called() {
 }
 
 #[test]
-fn a_second_answer_to_a_command_takes_the_place_of_the_first() {
-    use bot::event::Handle;
-    use bot::reply::Reply;
-    use bot::text::Text;
-    let bed = Bed::new("socket");
-    let say = |chat: &dyn Chat, nth: &str, channel: &str, words: &str, again: bool| {
-        let handle = json!({
-            "from": "command", "url": bed.fake.url(&format!("/respond/{nth}")), "team": "T01", "channel": channel, "user": "U1"
-        });
-        let reply = Reply {
-            title: Text::plain(words),
-            private: nth == "private",
-            ..Reply::default()
-        };
-        let handle = Handle(handle.to_string());
-        let said = chat.respond(&handle, &reply, again);
-        bed.runtime.block_on(said).expect("it is said");
-    };
-    let slack = bed.another();
-    say(&slack, "1", "C01", "first", false);
-    say(&slack, "1", "C01", "second", true);
-    let sent = bed.fake.calls("chat.postMessage");
-    assert_eq!(sent.len(), 1);
-    assert_eq!(bed.fake.calls("chat.update")[0]["ts"], "9000000000.000001");
-    // The next program finds it.
-    say(&bed.another(), "1", "C01", "third", true);
-    assert_eq!(bed.fake.calls("chat.postMessage").len(), 1);
-    assert_eq!(title(&bed.fake.calls("chat.update")[1]), "third");
-    assert!(bed.responses("1").is_empty());
-    // Where we may not write, and where nobody else shall see it, the second one stands beside the first, for the asker alone.
-    bed.fake.with(|inner| inner.strange.insert("C09".into()));
-    for (nth, channel, kinds) in [
-        ("2", "C09", ["in_channel", "ephemeral"]),
-        ("private", "C01", ["ephemeral", "ephemeral"]),
-    ] {
-        say(&slack, nth, channel, "first", false);
-        say(&slack, nth, channel, "second", true);
-        let shown = bed.fake.with(|inner| inner.shown[nth].clone());
-        let types: Vec<&str> = shown
-            .iter()
-            .map(|body| text(body, "response_type"))
-            .collect();
-        assert_eq!(types, kinds, "{nth}");
-    }
-}
-
-#[test]
-fn a_workspace_that_threw_us_out_stops_nobody_elses_answers() {
-    let bed = Bed::with("socket", REVOKED);
-    bed.says(message("100.000001", "U1", BOUNCE));
-    bed.rest();
-    bed.answer_in("100.000001");
-    let asked = || bed.fake.calls("auth.test").len();
-    assert_eq!(asked(), 2);
-    until("it is asked again", || asked() > 2);
-}
-
-#[test]
-fn files_come_from_slacks_host_with_the_token_and_from_nowhere_else() {
-    let bed = Bed::new("socket");
-    let sample = crate::corpus::named("delayed");
-    bed.fake
-        .with(|inner| inner.files.insert("F1".into(), sample.bytes.clone()));
-    let file = |id: &str, url: String| json!({ "id": id, "name": format!("{id}.eml"), "mimetype": "message/rfc822", "size": 10, "url_private_download": url });
-    let mut paste = message("100.000001", "U1", "what does this mean?");
-    paste["subtype"] = "file_share".into();
-    paste["files"] = json!([
-        file("F1", bed.fake.url("/files/F1")),
-        file("F2", bed.fake.url("/files/elsewhere")),
-        file("F3", "http://169.254.169.254/latest".into()),
-    ]);
-    bed.says(paste);
-    bed.rest();
-    bed.answer_in("100.000001");
-    let fetched = bed.fake.calls("file");
-    assert_eq!(fetched.len(), 2, "the third was not gone to: {fetched:#?}");
-    assert!(
-        fetched
-            .iter()
-            .all(|call| text(call, "token") == "Bearer xoxb-not-a-real-one")
-    );
-    assert_eq!(bed.fake.calls("reactions.add").len(), 1);
-    assert_eq!(bed.fake.calls("reactions.remove").len(), 1);
-}
-
-#[test]
-fn files_of_a_shared_channel_are_asked_for_by_their_id() {
-    let bed = Bed::new("socket");
-    let sample = crate::corpus::named("delayed");
-    let (eml, png) = (bed.fake.url("/files/F1"), bed.fake.url("/files/F2"));
-    bed.fake.with(|inner| {
-        inner.files.insert("F1".into(), sample.bytes.clone());
-        inner.files.insert("F2".into(), b"\x89PNG".to_vec());
-        let known = [
-            json!({ "id": "F1", "name": "bounce.eml", "mimetype": "message/rfc822", "url_private_download": eml }),
-            json!({ "id": "F2", "name": "screen.png", "mimetype": "image/png", "url_private_download": png }),
-        ];
-        for file in known {
-            inner.infos.insert(text(&file, "id").into(), file);
-        }
-    });
-    let mut paste = message("100.000001", "U1", "");
-    paste["subtype"] = "file_share".into();
-    let of = |id: &str| json!({ "id": id, "created": 0, "mode": "file_access", "file_access": "check_file_info" });
-    paste["files"] = json!([of("F1"), of("F2"), of("F3")]);
-    bed.says(paste);
-    bed.rest();
-    let answer = bed.answer_in("100.000001");
-    let expected = {
-        let alone = Bed::new("socket");
-        let url = alone.fake.url("/files/F1");
-        alone
-            .fake
-            .with(|inner| inner.files.insert("F1".into(), sample.bytes.clone()));
-        let mut paste = message("100.000001", "U1", "");
-        paste["subtype"] = "file_share".into();
-        paste["files"] = json!([{ "id": "F1", "name": "bounce.eml", "url_private_download": url }]);
-        alone.says(paste);
-        alone.rest();
-        title(&alone.answer_in("100.000001")).to_string()
-    };
-    assert_eq!(title(&answer), expected);
-    // The picture is asked for and not fetched; the third is not there.
-    let fetched = bed.fake.calls("file");
-    assert_eq!(fetched.len(), 1, "{fetched:#?}");
-    assert_eq!(fetched[0]["name"], "F1");
-    assert_eq!(bed.fake.calls("files.info").len(), 3);
-}
-
-#[test]
 fn guests_and_programs_get_nothing_and_a_user_group_what_it_is_granted() {
     let bed = Bed::new("socket");
     bed.fake.with(|inner| {
@@ -409,91 +277,4 @@ fn a_direct_message_is_answered_where_it_is_written() {
         (text(&sent[0], "channel"), &sent[0]["thread_ts"]),
         ("D01", &Value::Null)
     );
-}
-
-#[test]
-fn a_cut_line_loses_nothing_and_answers_nothing_twice() {
-    let mut bed = Bed::new("socket");
-    bed.says(message("100.000001", "U1", BOUNCE));
-    bed.rest();
-    bed.fake.with(|inner| inner.connections = 0);
-    bed.fake.cut();
-    until("it is connected again", || {
-        bed.fake.with(|inner| inner.connections > 0)
-    });
-    bed.says(message("100.000001", "U1", BOUNCE));
-    bed.says(message("100.000002", "U1", BOUNCE));
-    bed.rest();
-    // Slack asks for another connection: the old one is left when that stands.
-    bed.fake
-        .with(|inner| (inner.connections, inner.most_open) = (0, 0));
-    bed.fake
-        .push(&json!({ "type": "disconnect", "reason": "refresh_requested" }));
-    until("it is connected again", || {
-        bed.fake.with(|inner| inner.connections > 0)
-    });
-    assert_eq!(bed.fake.with(|inner| inner.most_open), 2);
-    bed.says(message("100.000003", "U1", BOUNCE));
-    bed.rest();
-    bed.answer_in("100.000003");
-    // What was written while nobody listened is read afterwards.
-    bed.restart(|fake| {
-        fake.with(|inner| {
-            for nth in 1..=5 {
-                inner
-                    .history
-                    .push(message(&format!("100.00000{nth}"), "U1", BOUNCE));
-            }
-        });
-    });
-    until("the missed ones are answered", || {
-        bed.fake.calls("chat.postMessage").len() >= 5
-    });
-    bed.rest();
-    for nth in 1..=5 {
-        bed.answer_in(&format!("100.00000{nth}"));
-    }
-}
-
-#[test]
-fn slack_is_waited_for_and_a_lost_answer_is_looked_for() {
-    let bed = Bed::new("socket");
-    bed.fake.script(
-        "chat.postMessage",
-        429,
-        json!({ "ok": false, "error": "ratelimited" }),
-    );
-    bed.says(message("100.000001", "U1", BOUNCE));
-    bed.rest();
-    assert_eq!(bed.fake.calls("chat.postMessage").len(), 2);
-    // Slack posts it, and the answer to the request is lost.
-    bed.fake.script("chat.postMessage", 502, json!({}));
-    bed.says(message("100.000002", "U1", BOUNCE));
-    until("it was tried", || {
-        bed.fake.calls("chat.postMessage").len() == 3
-    });
-    let lost = bed
-        .fake
-        .calls("chat.postMessage")
-        .pop()
-        .expect("it is there");
-    bed.fake.with(|inner| {
-        let mut posted = lost;
-        posted["ts"] = "9000000001.000001".into();
-        inner.history.push(posted);
-    });
-    bed.rest();
-    assert_eq!(
-        bed.fake.calls("chat.postMessage").len(),
-        3,
-        "it is found, not sent again"
-    );
-    // A change of it goes to the message that was found.
-    let gone = json!({
-        "type": "message", "subtype": "message_deleted", "channel": "C01", "ts": "102.1", "event_ts": "102.1",
-        "deleted_ts": "100.000002", "previous_message": message("100.000002", "U1", BOUNCE)
-    });
-    bed.happens("events_api", &callback(gone));
-    bed.rest();
-    assert_eq!(bed.fake.calls("chat.delete")[0]["ts"], "9000000001.000001");
 }

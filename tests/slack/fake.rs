@@ -30,7 +30,7 @@ pub struct Call {
 }
 
 impl Call {
-    fn now(method: &str, body: Value) -> Self {
+    pub fn now(method: &str, body: Value) -> Self {
         Self {
             method: method.into(),
             body,
@@ -44,7 +44,7 @@ pub struct Inner {
     pub calls: Vec<Call>,
     pub complaints: Vec<String>,
     /// Answers of methods that were set by a test: taken once each, in order.
-    scripted: Vec<(String, u16, Value)>,
+    pub scripted: Vec<(String, u16, Value)>,
     /// What stands in the channels.
     pub history: Vec<Value>,
     pub users: HashMap<String, Value>,
@@ -53,18 +53,20 @@ pub struct Inner {
     pub infos: HashMap<String, Value>,
     pub acks: Vec<Value>,
     /// Envelopes that must be acknowledged: each connection gets them (again) until they are, as Slack does.
-    due: BTreeMap<String, String>,
+    pub due: BTreeMap<String, String>,
     /// When envelopes of that kind were acknowledged first.
     pub acknowledged: HashMap<String, Instant>,
     /// Messages are not held against the schema: that takes longer than the program does.
     pub lenient: bool,
+    /// Methods that are done the next time, and their answers are lost.
+    pub lost: HashSet<String>,
     /// Methods that answer 429 until a test takes them out.
     pub limited: HashSet<String>,
     /// We are in none of these channels.
     pub strange: HashSet<String>,
     /// What stands at each response address.
     pub shown: HashMap<String, Vec<Value>>,
-    sent: u64,
+    pub sent: u64,
     pub connections: usize,
     /// Connections that stand, and the most that ever did at a time.
     open: usize,
@@ -224,7 +226,7 @@ async fn api(
     if method == "auth.test" && token.is_some_and(|token| token.contains("revoked")) {
         said.1 = json!({ "ok": false, "error": "token_revoked" });
     }
-    if method == "apps.connections.open" {
+    if method == "apps.connections.open" && said.1["ok"] == true {
         said.1 = json!({ "ok": true, "url": format!("ws://{}/link?ticket=1", fake.socket) });
     }
     let code = StatusCode::from_u16(said.0).expect("a status");
@@ -249,6 +251,11 @@ async fn api(
 }
 
 async fn respond(State(fake): State<Fake>, Path(nth): Path<String>, bytes: Bytes) -> Response {
+    if let Some((code, _)) = fake.with(|inner| inner.scripted("respond")) {
+        return StatusCode::from_u16(code)
+            .expect("a status")
+            .into_response();
+    }
     let mut body: Value = serde_json::from_slice(&bytes).expect("a body is JSON");
     fake.with(|inner| {
         inner.complaints.extend(schema::of_message(&body["blocks"]));
@@ -289,180 +296,4 @@ async fn file(State(fake): State<Fake>, Path(name): Path<String>, headers: Heade
         Some(bytes) => Body::from(bytes).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
-}
-
-impl Inner {
-    fn acknowledge(&mut self, ack: Value) {
-        let id = text(&ack, "envelope_id");
-        if self.due.remove(id).is_some() {
-            self.acknowledged.insert(id.to_string(), Instant::now());
-        }
-        self.acks.push(ack);
-    }
-
-    /// A page of a channel, newest first and without what stands in its threads; or of one thread, oldest first.
-    fn page(&self, method: &str, body: &Value) -> Value {
-        let thread = (method == "conversations.replies").then(|| text(body, "ts"));
-        let mut found = self.history.clone();
-        found.retain(|message| {
-            let (ts, parent) = (text(message, "ts"), text(message, "thread_ts"));
-            let here = match thread {
-                Some(thread) => ts == thread || parent == thread,
-                None => {
-                    let shown = text(message, "subtype") == "thread_broadcast";
-                    parent.is_empty() || parent == ts || shown
-                }
-            };
-            here && text(message, "channel") == text(body, "channel") && ts > text(body, "oldest")
-        });
-        found.sort_by(|a, b| text(a, "ts").cmp(text(b, "ts")));
-        if thread.is_none() {
-            found.reverse();
-        }
-        let limit = text(body, "limit").parse().unwrap_or(100);
-        let from = text(body, "cursor").parse().unwrap_or(0);
-        let next = if from + limit < found.len() {
-            (from + limit).to_string()
-        } else {
-            String::new()
-        };
-        let messages: Vec<Value> = found.into_iter().skip(from).take(limit).collect();
-        json!({
-            "ok": true, "messages": messages, "has_more": !next.is_empty(),
-            "response_metadata": { "next_cursor": next }
-        })
-    }
-
-    fn answer(&mut self, method: &str, body: &Value) -> (u16, Value) {
-        self.calls.push(Call::now(method, body.clone()));
-        for key in required(method) {
-            if body
-                .get(key)
-                .is_none_or(|value| value == "" || value.is_null())
-            {
-                self.complaints.push(format!("{method} lacks {key}"));
-            }
-        }
-        if self.limited.contains(method) {
-            return (429, json!({ "ok": false, "error": "ratelimited" }));
-        }
-        if let Some(at) = self.scripted.iter().position(|(of, ..)| of == method) {
-            let (_, status, body) = self.scripted.remove(at);
-            return (status, body);
-        }
-        let mut ok = json!({ "ok": true });
-        match method {
-            "auth.test" => {
-                ok["team_id"] = "T01".into();
-                ok["user_id"] = "U0BOT".into();
-            }
-            "chat.postMessage" if self.strange.contains(text(body, "channel")) => {
-                ok = json!({ "ok": false, "error": "not_in_channel" });
-            }
-            "chat.postMessage" | "chat.update" | "chat.postEphemeral" => {
-                if !self.lenient {
-                    self.complaints.extend(schema::of_message(&body["blocks"]));
-                }
-                if text(body, "text").contains(['<', '>']) {
-                    self.complaints.push(format!("marks in {}", body["text"]));
-                }
-                if method == "chat.postMessage" {
-                    if body["unfurl_links"] != json!(false) || body["unfurl_media"] != json!(false)
-                    {
-                        self.complaints.push("links are unfurled".into());
-                    }
-                    self.sent += 1;
-                    let ts = format!("9000000000.{:06}", self.sent);
-                    ok["ts"] = ts.clone().into();
-                    let mut message = body.clone();
-                    message["ts"] = ts.into();
-                    message["bot_id"] = "B1".into();
-                    self.history.push(message);
-                }
-            }
-            "views.open" => {
-                if let Some(types) = &*schema::TYPES {
-                    self.complaints
-                        .extend(schema::faults_of(types, "ModalView", &body["view"]));
-                }
-            }
-            "users.info" => {
-                let user = self.users.get(text(body, "user")).cloned();
-                ok["user"] = user.unwrap_or_else(|| json!({ "team_id": "T01" }));
-            }
-            "usergroups.users.list" => ok["users"] = json!(["U2"]),
-            "conversations.history" | "conversations.replies" => ok = self.page(method, body),
-            "chat.delete" | "reactions.add" | "reactions.remove" | "apps.connections.open" => {}
-            "files.info" => match self.infos.get(text(body, "file")) {
-                Some(file) => ok["file"] = file.clone(),
-                None => ok = json!({ "ok": false, "error": "file_not_found" }),
-            },
-            other => self
-                .complaints
-                .push(format!("nobody knows the method {other}")),
-        }
-        (200, ok)
-    }
-}
-
-/// Arguments without which Slack refuses a method.
-fn required(method: &str) -> &'static [&'static str] {
-    match method {
-        "chat.postMessage" => &["channel", "text", "blocks"],
-        "chat.postEphemeral" => &["channel", "user", "text", "blocks"],
-        "chat.update" => &["channel", "ts", "text", "blocks"],
-        "chat.delete" => &["channel", "ts"],
-        "conversations.replies" => &["channel", "ts"],
-        "conversations.history" => &["channel"],
-        "files.info" => &["file"],
-        "reactions.add" | "reactions.remove" => &["channel", "timestamp", "name"],
-        "usergroups.users.list" => &["usergroup"],
-        "users.info" => &["user"],
-        "views.open" => &["trigger_id", "view"],
-        _ => &[],
-    }
-}
-
-/// Sends a request. The status and the body of the answer.
-pub fn request(to: SocketAddr, headers: &[(&str, String)], body: &[u8]) -> (u16, String) {
-    announced(to, headers, body.len(), body)
-}
-
-/// Sends a request that says how long its body is, and as much of that as is given.
-pub fn announced(
-    to: SocketAddr,
-    headers: &[(&str, String)],
-    length: usize,
-    body: &[u8],
-) -> (u16, String) {
-    use std::io::{Read, Write};
-    let mut stream = std::net::TcpStream::connect(to).expect("it listens");
-    let patience = Some(std::time::Duration::from_secs(30));
-    stream
-        .set_read_timeout(patience)
-        .expect("a time-out can be set");
-    let mut head = format!(
-        "POST /slack/events HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\ncontent-length: {length}\r\n"
-    );
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str("\r\n");
-    // A server that has seen enough closes while we still write.
-    let _cut = stream
-        .write_all(head.as_bytes())
-        .and_then(|()| stream.write_all(body));
-    let mut said = Vec::new();
-    let _reset = stream.read_to_end(&mut said);
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let code = said
-        .split(' ')
-        .nth(1)
-        .and_then(|code| code.parse().ok())
-        .unwrap_or_default();
-    let body = said
-        .split_once("\r\n\r\n")
-        .map(|(_, body)| body.to_string())
-        .unwrap_or_default();
-    (code, body)
 }

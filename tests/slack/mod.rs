@@ -5,10 +5,14 @@
     reason = "a test that finds less than it looks for has to fail"
 )]
 
+mod api;
 mod burst;
 mod conversation;
+mod direct;
 mod fake;
+mod files;
 mod load;
+mod losses;
 mod payloads;
 mod peer;
 mod renders;
@@ -173,6 +177,7 @@ impl Bed {
     }
 
     fn says(&self, event: Value) -> Value {
+        self.fake.with(|inner| inner.keep(&event));
         self.happens("events_api", &callback(event))
     }
 

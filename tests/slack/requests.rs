@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ring::hmac;
 use serde_json::{Value, json};
 
-use super::fake::{announced, request};
 use super::{BOUNCE, Bed, callback, message};
 
 /// The signing secret.
@@ -34,6 +33,50 @@ fn headers(media: &str, stamp: u64, signature: String) -> [(&'static str, String
         ("x-slack-request-timestamp", stamp.to_string()),
         ("x-slack-signature", signature),
     ]
+}
+
+/// Sends a request. The status and the body of the answer.
+pub fn request(to: SocketAddr, headers: &[(&str, String)], body: &[u8]) -> (u16, String) {
+    announced(to, headers, body.len(), body)
+}
+
+/// Sends a request that says how long its body is, and as much of that as is given.
+pub fn announced(
+    to: SocketAddr,
+    headers: &[(&str, String)],
+    length: usize,
+    body: &[u8],
+) -> (u16, String) {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(to).expect("it listens");
+    let patience = Some(std::time::Duration::from_secs(30));
+    stream
+        .set_read_timeout(patience)
+        .expect("a time-out can be set");
+    let mut head = format!(
+        "POST /slack/events HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\ncontent-length: {length}\r\n"
+    );
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    // A server that has seen enough closes while we still write.
+    let _cut = stream
+        .write_all(head.as_bytes())
+        .and_then(|()| stream.write_all(body));
+    let mut said = Vec::new();
+    let _reset = stream.read_to_end(&mut said);
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let code = said
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .unwrap_or_default();
+    let body = said
+        .split_once("\r\n\r\n")
+        .map(|(_, body)| body.to_string())
+        .unwrap_or_default();
+    (code, body)
 }
 
 /// Sends a request as Slack signs it.
