@@ -21,6 +21,12 @@ mod support;
     dead_code,
     reason = "a bench needs only a part of what the tests share"
 )]
+#[path = "slack/api.rs"]
+mod api;
+#[expect(
+    dead_code,
+    reason = "a bench needs only a part of what the tests share"
+)]
 #[path = "slack/fake.rs"]
 mod fake;
 #[expect(

@@ -172,6 +172,34 @@ impl Desk {
             .is_some_and(|line| line.channel == *channel)
     }
 
+    /// The workspaces or servers that it has on a chat: who belongs to one of them belongs to its organization.
+    #[must_use]
+    pub fn homes(&self, chat: &str) -> Vec<&str> {
+        let rooms = self.rooms.iter().filter(|room| room.chat == chat);
+        let mut homes: Vec<&str> = rooms.map(|room| room.space.as_str()).collect();
+        homes.retain(|home| !home.is_empty());
+        homes.sort_unstable();
+        homes.dedup();
+        homes
+    }
+
+    /// The channels of a chat that are in its config by name.
+    #[must_use]
+    pub fn channels(&self, chat: &str) -> Vec<Channel> {
+        let rooms = self.rooms.iter().filter(|room| room.chat == chat);
+        let channels = rooms.flat_map(|room| {
+            let named = room.watched.iter().chain(&room.quiet);
+            named.map(|id| Channel {
+                chat: room.chat.clone(),
+                space: room.space.clone(),
+                id: id.clone(),
+            })
+        });
+        let second = self.second_line.iter().map(|line| line.channel.clone());
+        let second = second.filter(|channel| channel.chat == chat);
+        channels.chain(second).collect()
+    }
+
     /// Is the channel in its config by name?
     #[must_use]
     pub fn names(&self, channel: &Channel) -> bool {

@@ -75,7 +75,9 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
             let threads = state.active.iter().map(|id| thread(state, id));
             json(200, json!({ "threads": threads.collect::<Vec<_>>() }))
         }
-        ("GET", ["guilds", _, "members", who]) if state.members.contains(*who) => {
+        ("GET", ["guilds", server, "members", who])
+            if state.members.contains(&format!("{server}/{who}")) =>
+        {
             json(200, member())
         }
         ("GET", ["guilds", _, "members", _]) => unknown(10_007),
@@ -96,6 +98,22 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
             } else {
                 unknown(10_003)
             }
+        }
+        ("GET", ["channels", channel, "messages", message]) => {
+            let mut messages = state.messages.get(*channel).into_iter().flatten();
+            match messages.find(|m| m["id"] == *message) {
+                Some(there) => json(200, there.clone()),
+                None if is_there(state, channel) => unknown(10_008),
+                None => unknown(10_003),
+            }
+        }
+        ("POST", ["channels", channel, "messages"])
+            if state.mute_threads && state.threads.contains(*channel) =>
+        {
+            json(
+                403,
+                json!({ "code": 50_013, "message": "Missing Permissions" }),
+            )
         }
         ("POST", ["channels", channel, "messages", _, "threads"]) if is_forum(state, channel) => {
             json(
@@ -132,6 +150,15 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
             }
             let mut message = request.body.clone();
             let messages = state.messages.entry((*channel).to_string()).or_default();
+            let to = &message["message_reference"];
+            if to["fail_if_not_exists"] == true
+                && messages.iter().all(|m| m["id"] != to["message_id"])
+            {
+                return json(
+                    400,
+                    json!({ "code": 50_035, "message": "Invalid Form Body" }),
+                );
+            }
             // The same nonce means the same message.
             let same = messages
                 .iter()

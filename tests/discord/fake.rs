@@ -80,8 +80,10 @@ pub struct State {
     pub stays: Vec<Fault>,
     /// Channels beside the one, by their ids.
     pub channels: HashMap<String, Value>,
-    /// Who belongs to the server.
+    /// Who belongs to which server: "server/person".
     pub members: HashSet<String>,
+    /// We may open threads and not write in them.
+    pub mute_threads: bool,
     /// Lines in the head of each answer that is no fault.
     pub headers: &'static str,
     /// What was said over the gateway, with its number.

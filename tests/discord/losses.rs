@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fake::{CHANNEL, Fault, GUILD};
-use super::{BOUNCE, Bed, until};
+use super::{BOUNCE, Bed, title, until};
 
 #[test]
 fn a_connection_that_breaks_is_taken_up_again() {
@@ -158,4 +158,47 @@ fn a_close_without_a_reason_is_survived() {
     let meanwhile = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
     bed.answer(&meanwhile);
     bed.answer(&first);
+}
+
+#[test]
+fn a_channel_where_nothing_was_ever_said_is_read_after_a_break() {
+    let mut bed = Bed::new();
+    until("it is known how far it is", || {
+        let cursors = bed.runtime.block_on(bed.store.cursors("discord".into()));
+        !cursors.expect("the store answers").is_empty()
+    });
+    bed.stop();
+    let missed = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
+    bed.begin();
+    bed.answer(&missed);
+}
+
+#[test]
+fn what_was_changed_and_taken_back_meanwhile_is_seen_afterwards() {
+    let mut bed = Bed::new();
+    let paste = || bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
+    let (kept, changed, gone) = (paste(), paste(), paste());
+    for paste in [&kept, &changed, &gone] {
+        bed.answer(paste);
+    }
+    bed.stop();
+    {
+        let mut state = bed.fake.state();
+        let there = state.messages.get_mut(CHANNEL).expect("it holds messages");
+        there.retain(|message| message["id"] != *gone);
+        let message = there.iter_mut().find(|message| message["id"] == *changed);
+        let message = message.expect("it is there");
+        message["content"] = BOUNCE
+            .replace("550 5.1.1", "552 5.2.2")
+            .replace("User unknown", "Mailbox full")
+            .into();
+        message["edited_timestamp"] = "2026-01-01T00:00:00+00:00".into();
+    }
+    bed.begin();
+    until("the change is seen", || {
+        bed.ours(&changed).iter().any(|m| title(m).contains("full"))
+    });
+    until("the deletion is seen", || bed.ours(&gone).is_empty());
+    bed.rest();
+    assert!(title(&bed.answer(&kept)).contains("does not exist"));
 }

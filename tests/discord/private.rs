@@ -2,16 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::fake::{ALICE, ME, alice};
+use super::fake::{ALICE, Fault, GUILD, ME, alice};
 use super::{BOUNCE, Bed, title, until};
 
 const DM: &str = "110000000000000020";
 const ROOM: &str = "[[desk.discord]]\nelsewhere = true\n";
 
 fn bed() -> Bed {
-    let bed = Bed::with(ROOM);
+    bed_with(ROOM)
+}
+
+fn bed_with(rooms: &str) -> Bed {
+    let bed = Bed::with(rooms);
     let mut state = bed.fake.state();
-    state.members.insert(ALICE.into());
+    state.members.insert(format!("{GUILD}/{ALICE}"));
     let channel = json!({ "id": DM, "type": 1 });
     state.channels.insert(DM.into(), channel);
     drop(state);
@@ -92,4 +96,47 @@ fn a_talk_with_somebody_else_is_none_with_us() {
     assert!(title(&last).contains("does not exist"), "{last:#}");
     let last = form(json!({ "1": ALICE }), "token-form-bob", "token-filled-bob");
     assert!(!title(&last).contains("does not exist"), "{last:#}");
+}
+
+/// Somebody writes to us directly.
+fn writes(bed: &Bed, content: &str) {
+    let message =
+        json!({ "content": content, "author": alice(), "guild_id": null, "member": null });
+    bed.fake.writes(DM, message);
+}
+
+fn is_explained(bed: &Bed) -> bool {
+    let ours = bed.ours(DM);
+    ours.iter().any(|m| title(m).contains("does not exist"))
+}
+
+#[test]
+fn who_belongs_to_another_desks_server_is_a_stranger_to_the_desk_that_has_direct_messages() {
+    let bed = bed_with(
+        "[[desk]]\nname = \"second\"\nown_domains = [\"example.net\"]\n[[desk.discord]]\nserver = \"110000000000000005\"\nwatch = [\"110000000000000006\"]\n[[desk.discord]]\nelsewhere = true\n",
+    );
+    writes(&bed, BOUNCE);
+    until("they are told so", || !bed.ours(DM).is_empty());
+    bed.rest();
+    assert!(!is_explained(&bed));
+    let mut carl = alice();
+    carl["id"] = "110000000000000013".into();
+    let own = "110000000000000005/110000000000000013";
+    bed.fake.state().members.insert(own.into());
+    let message = json!({ "content": BOUNCE, "author": carl, "guild_id": null, "member": null });
+    bed.fake.writes(DM, message);
+    until("its own member is answered", || is_explained(&bed));
+}
+
+#[test]
+fn who_cannot_be_asked_for_now_is_no_stranger() {
+    let bed = bed();
+    for _ in 0..3 {
+        let fault = Fault::new("GET", "/members/", 503, 0);
+        bed.fake.state().faults.push_back(fault);
+    }
+    writes(&bed, BOUNCE);
+    until("the member is answered", || is_explained(&bed));
+    bed.rest();
+    assert_eq!(bed.ours(DM).len(), 1);
 }

@@ -279,7 +279,12 @@ impl Chat for FolderChat {
         })
     }
 
-    fn kind<'a>(&'a self, _: &'a Person, _: &'a Channel) -> Doing<'a, PersonKind> {
+    fn kind<'a>(
+        &'a self,
+        _: &'a Person,
+        _: &'a Channel,
+        _: &'a [&'a str],
+    ) -> Doing<'a, PersonKind> {
         Box::pin(async move {
             self.act(done(Op::Kind)).await?;
             Ok(PersonKind::Member)
@@ -294,6 +299,7 @@ impl Chat for FolderChat {
         &'a self,
         _: &'a Person,
         _: &'a Channel,
+        _: &'a [&'a str],
         among: &'a [&'a str],
     ) -> Doing<'a, Vec<String>> {
         Box::pin(async move {
@@ -304,7 +310,16 @@ impl Chat for FolderChat {
         })
     }
 
-    fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>> {
+    fn newest<'a>(&'a self, _: &'a Channel) -> Doing<'a, String> {
+        Box::pin(async { Ok("0".to_string()) })
+    }
+
+    fn missed<'a>(
+        &'a self,
+        since: &'a Cursor,
+        _: &'a [String],
+        most: usize,
+    ) -> Doing<'a, Vec<Incoming>> {
         Box::pin(async move {
             self.asked
                 .lock()
@@ -320,6 +335,11 @@ impl Chat for FolderChat {
             });
             Ok(later.take(most).collect())
         })
+    }
+
+    /// Nothing is changed here while nobody listens.
+    fn changed<'a>(&'a self, _: &'a MessageRef, _: &'a Place) -> Doing<'a, Option<Incoming>> {
+        Box::pin(async { Ok(None) })
     }
 }
 

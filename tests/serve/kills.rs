@@ -37,7 +37,13 @@ fn child() {
     let mut chat = FolderChat::new(&folder);
     chat.feeds = true;
     chat.lag = Duration::from_millis(3);
-    let _running = start(&runtime, &folder, ("", None), &Arc::new(chat));
+    let _running = start(
+        &runtime,
+        &folder,
+        ("", None),
+        &Arc::new(chat),
+        &Arc::default(),
+    );
     sleep(Duration::from_secs(300));
 }
 

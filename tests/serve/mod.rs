@@ -21,6 +21,7 @@ mod unsure;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use adapters::config::Config;
@@ -35,6 +36,7 @@ use bot::store::sled::SledStore;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::support::refusing::Refusing;
 use crate::support::until;
 use chat::{Done, FolderChat, Op};
 
@@ -72,6 +74,8 @@ struct Bed {
     program: Option<Program>,
     store: Arc<dyn Store>,
     chat: Arc<FolderChat>,
+    /// So many events the store refuses.
+    refuses: Arc<AtomicUsize>,
 }
 
 impl Bed {
@@ -97,7 +101,8 @@ impl Bed {
             .build()
             .expect("tasks can run");
         let chat = Arc::new(FolderChat::new(folder.path()));
-        let (program, store) = start(&runtime, folder.path(), (more, dns), &chat);
+        let refuses = Arc::default();
+        let (program, store) = start(&runtime, folder.path(), (more, dns), &chat, &refuses);
         Self {
             folder,
             more: more.into(),
@@ -106,6 +111,7 @@ impl Bed {
             program: Some(program),
             store,
             chat,
+            refuses,
         }
     }
 
@@ -128,6 +134,7 @@ impl Bed {
             self.folder.path(),
             (&self.more, self.dns),
             &self.chat,
+            &self.refuses,
         );
         (self.program, self.store) = (Some(program), store);
     }
@@ -146,6 +153,15 @@ impl Bed {
             accepted.work();
             first
         })
+    }
+
+    /// The store does not take it in.
+    fn is_refused(&self, incoming: Incoming) {
+        until("the program listens", || self.chat.door().is_some());
+        let door = self.chat.door().expect("it listens").clone();
+        self.refuses.store(1, Ordering::SeqCst);
+        let received = self.runtime.block_on(door.receive(incoming));
+        assert!(received.is_err(), "it is taken in");
     }
 
     /// Waits until nothing is worked on and nothing waits.
@@ -202,10 +218,14 @@ fn start(
     folder: &Path,
     (more, dns): (&str, Option<SocketAddr>),
     chat: &Arc<FolderChat>,
+    refuses: &Arc<AtomicUsize>,
 ) -> (Program, Arc<dyn Store>) {
     let config = config(folder, more, dns);
     let opened = SledStore::open(&config.store).unwrap_or_else(|trouble| panic!("{trouble}"));
-    let store: Arc<dyn Store> = Arc::new(opened);
+    let store: Arc<dyn Store> = Arc::new(Refusing {
+        store: Arc::new(opened),
+        left: Arc::clone(refuses),
+    });
     let chats: Vec<Arc<dyn Chat>> = vec![Arc::clone(chat) as Arc<dyn Chat>];
     let program = runtime.block_on(Program::start(&config, Arc::clone(&store), chats));
     (program.unwrap_or_else(|error| panic!("{error:#}")), store)

@@ -4,10 +4,10 @@ use adapters::serve::chat::Chat;
 use bot::event::Handle;
 use bot::reply::Reply;
 use bot::text::Text;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Bed;
-use super::conversation::title;
+use super::conversation::{command, title};
 use crate::support::text;
 
 #[test]
@@ -52,4 +52,25 @@ fn a_second_answer_to_a_command_takes_the_place_of_the_first() {
             .collect();
         assert_eq!(types, kinds, "{nth}");
     }
+}
+
+#[test]
+fn an_answer_to_a_command_that_is_lost_is_given_again_and_not_twice() {
+    let bed = Bed::new("socket");
+    // Slack posts it, and the answer to the request is lost.
+    bed.fake
+        .with(|inner| inner.lost.insert("chat.postMessage".into()));
+    bed.happens("slash_commands", &command("1", "/code 5.1.1", &bed));
+    bed.rest();
+    assert_eq!(bed.fake.calls("chat.postMessage").len(), 1);
+    // It was not posted.
+    bed.fake.script("chat.postMessage", 502, Value::Null);
+    bed.happens("slash_commands", &command("2", "/code 5.1.1", &bed));
+    bed.rest();
+    let sent = bed.fake.calls("chat.postMessage");
+    assert_eq!(sent.len(), 3, "{sent:#?}");
+    // What only the asker sees goes to Slack's address for it.
+    bed.fake.script("respond", 500, Value::Null);
+    bed.happens("slash_commands", &command("3", "/help", &bed));
+    assert_eq!(bed.response("3")["response_type"], "ephemeral");
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::conversation::command;
+use super::conversation::{command, title};
 use super::{BOUNCE, Bed, REVOKED, callback, message, until};
+use crate::support::text;
 
 #[test]
 fn a_workspace_that_threw_us_out_stops_nobody_elses_answers() {
@@ -128,4 +129,107 @@ fn while_slack_asks_to_wait_everything_else_goes_on() {
     for nth in 1..=3 {
         bed.answer_in(&format!("100.00000{nth}"));
     }
+}
+
+#[test]
+fn a_refusal_that_nobody_knows_is_no_end() {
+    let bed = Bed::new("socket");
+    let odd = json!({ "ok": false, "error": "a_word_of_next_year" });
+    bed.fake.with(|inner| inner.connections = 0);
+    bed.fake.script("apps.connections.open", 200, odd);
+    bed.fake.cut();
+    until("it is connected again", || {
+        bed.fake.with(|inner| inner.connections > 0)
+    });
+    bed.says(message("100.000001", "U1", BOUNCE));
+    bed.rest();
+    bed.answer_in("100.000001");
+}
+
+#[test]
+fn a_channel_where_nothing_was_ever_said_is_read_after_a_break() {
+    let mut bed = Bed::new("socket");
+    until("it is known how far it is", || {
+        let cursors = bed.runtime.block_on(bed.store.cursors("slack".into()));
+        let cursors = cursors.expect("the store answers");
+        cursors.iter().any(|cursor| cursor.channel.id == "C01")
+    });
+    bed.restart(|fake| {
+        fake.with(|inner| inner.history.push(message("100.000001", "U1", BOUNCE)));
+    });
+    until("the missed one is answered", || {
+        !bed.fake.calls("chat.postMessage").is_empty()
+    });
+    bed.rest();
+    bed.answer_in("100.000001");
+}
+
+#[test]
+fn what_was_changed_and_taken_back_meanwhile_is_seen_afterwards() {
+    let mut bed = Bed::new("socket");
+    let pastes = ["100.000001", "100.000002", "100.000003"].map(|ts| message(ts, "U1", BOUNCE));
+    for paste in &pastes {
+        bed.says(paste.clone());
+        bed.rest();
+    }
+    let full = BOUNCE
+        .replace("550 5.1.1", "552 5.2.2")
+        .replace("Recipient address rejected: User unknown", "Mailbox full");
+    let [_, changed, gone] = pastes;
+    let sent = |bed: &Bed| {
+        let sent = bed.fake.calls("chat.postMessage");
+        let threads = sent.iter().map(|body| text(body, "thread_ts").to_string());
+        threads.collect::<Vec<_>>()
+    };
+    let before = sent(&bed);
+    bed.restart(|fake| {
+        fake.with(|inner| {
+            let mut now = message(text(&changed, "ts"), "U1", &full);
+            now["edited"] = json!({ "user": "U1", "ts": "101.0" });
+            inner.keep(&now);
+            let gone = text(&gone, "ts");
+            inner.history.retain(|message| text(message, "ts") != gone);
+        });
+    });
+    until("the change is seen", || {
+        !bed.fake.calls("chat.update").is_empty()
+    });
+    until("the deletion is seen", || {
+        !bed.fake.calls("chat.delete").is_empty()
+    });
+    bed.rest();
+    let of = |thread: &Value| {
+        let nth = before.iter().position(|sent| sent == text(thread, "ts"));
+        format!("9000000000.{:06}", nth.expect("it was answered") + 1)
+    };
+    let edits = bed.fake.calls("chat.update");
+    assert_eq!(edits.len(), 1, "{edits:#?}");
+    assert_eq!(edits[0]["ts"], of(&changed));
+    assert!(title(&edits[0]).contains("full"), "{edits:#?}");
+    let deleted = bed.fake.calls("chat.delete");
+    assert_eq!(deleted.len(), 1, "{deleted:#?}");
+    assert_eq!(deleted[0]["ts"], of(&gone));
+    assert_eq!(sent(&bed), before, "nothing is said twice");
+}
+
+#[test]
+fn a_reply_that_was_missed_in_a_thread_is_answered_there() {
+    let mut bed = Bed::new("socket");
+    let paste = message("100.000001", "U1", BOUNCE);
+    bed.says(paste);
+    bed.rest();
+    let answers = |bed: &Bed| {
+        let mut sent = bed.fake.calls("chat.postMessage");
+        sent.retain(|body| text(body, "thread_ts") == "100.000001");
+        sent.len()
+    };
+    assert_eq!(answers(&bed), 1);
+    bed.restart(|fake| {
+        let mut reply = message("100.000002", "U7", BOUNCE);
+        reply["thread_ts"] = "100.000001".into();
+        fake.with(|inner| inner.history.push(reply));
+    });
+    until("the reply is answered", || answers(&bed) == 2);
+    bed.rest();
+    assert_eq!(answers(&bed), 2);
 }

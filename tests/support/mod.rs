@@ -5,6 +5,7 @@ pub mod dns;
 pub mod figures;
 pub mod lab;
 pub mod peers;
+pub mod refusing;
 pub mod serving;
 
 use std::fs;

@@ -10,7 +10,7 @@ use serenity::http::{LightMethod, Route};
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
-use super::around::{channel_soon, is_member};
+use super::around::channel_soon;
 use super::asking::{self, Asked};
 use super::event::Seen;
 use super::say::token;
@@ -45,8 +45,6 @@ pub async fn interact(discord: &Discord, door: &Door, of: &Interaction) {
     let (direct, with_us) = (asked.guild.is_none(), asked.with_us());
     let seen = Seen {
         me: discord.known.me().user,
-        // Who brought the bot along to another server, or to talk with somebody else, is a stranger there.
-        member: !space.is_empty() || with_us && is_member(discord, asked.user.id).await,
         on_server,
         channel: if direct && !with_us {
             known::Channel::default()

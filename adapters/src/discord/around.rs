@@ -1,16 +1,14 @@
-//! What has to be known beside a message: where it stands, and whether its author belongs to a desk's server. Asked for where it is not
-//! known, and never for long.
+//! What has to be known beside a message: where it stands. Asked for where it is not known, and never for long.
 
 use std::time::Duration;
 
 use serenity::http::Route;
 use serenity::model::channel::Message;
-use serenity::model::id::{ChannelId, UserId};
+use serenity::model::id::ChannelId;
 use tokio::time::timeout;
 
 use super::event::Seen;
-use super::trouble::Trouble;
-use super::{Discord, known, number};
+use super::{Discord, known};
 use crate::serve::chat::Failure;
 
 /// What is asked before an event is written down must not take long.
@@ -36,7 +34,6 @@ pub async fn around(discord: &Discord, message: &Message) -> Result<(String, See
     }
     let seen = Seen {
         me: discord.known.me().user,
-        member: !space.is_empty() || is_member(discord, message.author.id).await,
         on_server: !space.is_empty(),
         channel,
     };
@@ -88,41 +85,4 @@ fn guess() -> known::Channel {
         threads: true,
         ..known::Channel::default()
     }
-}
-
-/// Does somebody belong to a server of a desk?
-pub async fn is_member(discord: &Discord, who: UserId) -> bool {
-    let name = who.to_string();
-    if let Some(yes) = discord.known.member(&name) {
-        return yes;
-    }
-    // Discord waits three seconds for an acknowledgement, whatever has to be asked before.
-    match timeout(PATIENCE, is_at_home(discord, who)).await {
-        Ok(Some(yes)) => {
-            discord.known.is_member(&name, yes);
-            yes
-        }
-        Ok(None) | Err(_) => false,
-    }
-}
-
-/// `None`: it cannot be said now.
-async fn is_at_home(discord: &Discord, who: UserId) -> Option<bool> {
-    for home in &discord.homes {
-        let Ok(home) = number(home) else { continue };
-        let route = Route::GuildMember {
-            guild_id: home.into(),
-            user_id: who,
-        };
-        match discord.rest.get(route).await {
-            Ok(_) => return Some(true),
-            Err(
-                Trouble::Failed(Failure::Refused(_) | Failure::Gone)
-                | Trouble::NoChannel
-                | Trouble::NoRight,
-            ) => {}
-            Err(_) => return None,
-        }
-    }
-    Some(false)
 }

@@ -152,10 +152,11 @@ pub fn interaction(of: &Interaction, seen: &Seen) -> Option<Incoming> {
     let asked = asked(of)?;
     let space = asked.space(seen.on_server);
     let place = place(&space, &asked.channel_id.to_string(), &seen.channel);
-    let kind = if space.is_empty() && !seen.member {
-        PersonKind::Stranger
-    } else {
-        PersonKind::Member
+    let kind = match (space.is_empty(), asked.with_us()) {
+        (false, _) => PersonKind::Member,
+        (true, true) => PersonKind::Unsaid,
+        // Who brought the bot along to another server, or to talk with somebody else, is a stranger there.
+        (true, false) => PersonKind::Stranger,
     };
     // Roles of a server that no desk named say nothing.
     let member = asked.member.filter(|_| !space.is_empty());

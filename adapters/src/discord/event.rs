@@ -21,8 +21,6 @@ pub struct Seen {
     pub me: String,
     /// Of the channel that it happened in.
     pub channel: known::Channel,
-    /// Of who writes to us directly: do they belong to a server of a desk?
-    pub member: bool,
     /// Are we on the server that it happened on?
     pub on_server: bool,
 }
@@ -78,8 +76,9 @@ pub fn message(of: &Written, space: &str, seen: &Seen) -> (Message, Place) {
     let at = place(space, &of.channel_id.to_string(), &seen.channel);
     let kind = if of.webhook_id.is_some() {
         PersonKind::Bot
-    } else if space.is_empty() && !seen.member {
-        PersonKind::Stranger
+    } else if space.is_empty() {
+        // It is asked for whose place it is that they write to us in.
+        PersonKind::Unsaid
     } else {
         PersonKind::Member
     };

@@ -117,6 +117,12 @@ impl Ear {
         while self.asked.join_next().await.is_some() {}
     }
 
+    /// The same where nobody says what happened meanwhile.
+    async fn begin_anew(&self) {
+        self.door.disconnected(event::NAME);
+        self.read_again().await;
+    }
+
     /// Reads what stands in the channels after what was taken in. Everything that comes later waits until it is noted how far that is.
     async fn read_again(&self) {
         let since = self.door.connecting(event::NAME).await;
@@ -134,7 +140,7 @@ impl Ear {
                 for server in &event.ready.guilds {
                     known.is_on(&server.id.to_string(), true);
                 }
-                self.read_again().await;
+                self.begin_anew().await;
             }
             Event::Resumed(_) => self.read_again().await,
             Event::GuildCreate(event) => {
@@ -181,7 +187,7 @@ impl Ear {
                     user: user.unwrap_or_default().into(),
                     application: application.unwrap_or_default().into(),
                 });
-                self.read_again().await;
+                self.begin_anew().await;
                 user.is_some()
             }
             "GUILD_CREATE" | "THREAD_LIST_SYNC" => {

@@ -14,7 +14,7 @@ const MOST_CHANNELS: usize = 100_000;
 const MOST_MESSAGES: usize = 20_000;
 /// Questions that are remembered.
 const MOST_QUESTIONS: usize = 2_000;
-/// How long it is believed who belongs to a server.
+/// How long it is believed who belongs to a server, and with which roles.
 const MEMBERS_KEPT: Duration = Duration::from_secs(60);
 const MOST_MEMBERS: usize = 10_000;
 
@@ -41,6 +41,9 @@ pub struct Known {
     state: Mutex<State>,
 }
 
+/// The roles that somebody has on a server; `None`: no member.
+pub type Roles = Option<Vec<String>>;
+
 #[derive(Debug, Default)]
 struct State {
     me: Me,
@@ -50,7 +53,8 @@ struct State {
     messages: HashMap<String, String>,
     /// Threads whose id is another than that of the message they were opened at. On Discord itself there are none.
     threads: HashMap<String, String>,
-    members: HashMap<String, (Instant, bool)>,
+    /// Of people on servers.
+    members: HashMap<(String, String), (Instant, Roles)>,
     /// Questions, by their tokens, whose acknowledgement only the asker sees.
     private: HashSet<String>,
 }
@@ -179,17 +183,19 @@ impl Known {
         self.state().private.contains(token)
     }
 
-    pub fn member(&self, person: &str) -> Option<bool> {
+    /// The roles of a person on a server, where that was asked for lately.
+    pub fn member(&self, person: &str, server: &str) -> Option<Roles> {
         let state = self.state();
-        let (at, yes) = state.members.get(person)?;
-        (at.elapsed() < MEMBERS_KEPT).then_some(*yes)
+        let (at, roles) = state.members.get(&(person.into(), server.into()))?;
+        (at.elapsed() < MEMBERS_KEPT).then(|| roles.clone())
     }
 
-    pub fn is_member(&self, person: &str, yes: bool) {
+    pub fn is_member(&self, person: &str, server: &str, roles: Roles) {
         let mut state = self.state();
         if state.members.len() >= MOST_MEMBERS {
             state.members.clear();
         }
-        state.members.insert(person.into(), (Instant::now(), yes));
+        let whose = (person.into(), server.into());
+        state.members.insert(whose, (Instant::now(), roles));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! serenity speaks with it. `gateway` brings what happens, `hear` and `answer` hand it to the door, `event` and `asking` make events of
 //! it, `salvage` reads what serenity's types do not take, `missed` what nobody heard; `rest` asks the API within `limits` and `trouble`
-//! says why it did not; `say` sends, `render`, `page` and `cut` shape it, `files` fetches; `known` and `around` are what is known beside it.
+//! says why it did not; `say` sends, `render`, `page` and `cut` shape it, `files` fetches; `known`, `around` and `people` are what is known
+//! beside it.
 
 mod answer;
 mod around;
@@ -17,6 +18,7 @@ mod known;
 mod limits;
 mod missed;
 mod page;
+mod people;
 pub mod render;
 mod rest;
 mod salvage;
@@ -51,8 +53,6 @@ pub struct Discord {
     known: Known,
     at: Where,
     file_hosts: Vec<String>,
-    /// Servers that desks name: who belongs to one of them is no stranger in a direct message.
-    homes: Vec<String>,
     /// What is suggested while a code is typed.
     codes: Vec<String>,
 }
@@ -74,13 +74,6 @@ pub fn chat_elsewhere(config: &Config, elsewhere: Option<&Elsewhere>) -> Result<
         bail!("the config has no [discord]");
     };
     let rest = Rest::new(&discord.api, discord.token.clone(), elsewhere);
-    let rooms = config.desks.iter().flat_map(|desk| &desk.rooms);
-    let mut homes: Vec<String> = rooms
-        .filter(|room| room.chat == event::NAME && !room.space.is_empty())
-        .map(|room| room.space.clone())
-        .collect();
-    homes.sort();
-    homes.dedup();
     Ok(Discord {
         rest: rest.context("set up the connection to Discord")?,
         files: files::client().context("set up the connection for files")?,
@@ -90,7 +83,6 @@ pub fn chat_elsewhere(config: &Config, elsewhere: Option<&Elsewhere>) -> Result<
             loopback_only: config.loopback_only,
         },
         file_hosts: discord.file_hosts.clone(),
-        homes,
         codes: commands::codes(&Knowledge::embedded()),
     })
 }
@@ -146,9 +138,14 @@ impl Chat for Discord {
         Box::pin(say::working(self, on, yes))
     }
 
-    /// Discord says it with each event.
-    fn kind<'a>(&'a self, person: &'a Person, _: &'a Channel) -> Doing<'a, PersonKind> {
-        Box::pin(async move { Ok(person.kind) })
+    /// Discord says it with each event of a server.
+    fn kind<'a>(
+        &'a self,
+        person: &'a Person,
+        _: &'a Channel,
+        homes: &'a [&'a str],
+    ) -> Doing<'a, PersonKind> {
+        Box::pin(people::kind(self, person, homes))
     }
 
     /// Discord says it with each event.
@@ -161,13 +158,31 @@ impl Chat for Discord {
         &'a self,
         person: &'a Person,
         _: &'a Channel,
+        homes: &'a [&'a str],
         among: &'a [&'a str],
     ) -> Doing<'a, Vec<String>> {
-        Box::pin(say::roles(self, person, among))
+        Box::pin(people::roles(self, person, homes, among))
     }
 
-    fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>> {
-        Box::pin(missed::missed(self, since, most))
+    fn newest<'a>(&'a self, channel: &'a Channel) -> Doing<'a, String> {
+        Box::pin(missed::newest(self, channel))
+    }
+
+    fn missed<'a>(
+        &'a self,
+        since: &'a Cursor,
+        threads: &'a [String],
+        most: usize,
+    ) -> Doing<'a, Vec<Incoming>> {
+        Box::pin(missed::missed(self, since, threads, most))
+    }
+
+    fn changed<'a>(
+        &'a self,
+        message: &'a MessageRef,
+        place: &'a Place,
+    ) -> Doing<'a, Option<Incoming>> {
+        Box::pin(missed::changed(self, message, place))
     }
 }
 

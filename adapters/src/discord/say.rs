@@ -1,6 +1,6 @@
 //! What goes out: answers in the thread of their paste, each once; edits, deletions, direct answers, signs of work.
 
-use bot::event::{Handle, Person};
+use bot::event::Handle;
 use bot::place::{MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::outbox::{File, PostKey};
@@ -38,7 +38,7 @@ fn short(mark: &str) -> &str {
 }
 
 /// The channel or thread that messages of a place stand in.
-fn within(discord: &Discord, place: &Place) -> Result<ChannelId, Failure> {
+pub fn within(discord: &Discord, place: &Place) -> Result<ChannelId, Failure> {
     let id = match &place.thread {
         Some(thread) => discord.known.thread_at(thread),
         None => place.channel.id.clone(),
@@ -58,20 +58,32 @@ pub async fn send(discord: &Discord, sending: Sending<'_>) -> Result<String, Fai
         .nonce(Nonce::String(mark.clone()))
         .enforce_nonce(true);
     let mut within = within(discord, place)?;
+    let mut beside = false;
     if let Some(thread) = &place.thread
         && discord.known.channel(thread).is_none()
     {
         match open(discord, &place.channel.id, thread, reply).await? {
             Opened::There => within = self::within(discord, place)?,
-            // What was asked is answered all the same, where everybody sees to what it belongs.
-            Opened::MayNot => {
-                within = number(&place.channel.id)?.into();
-                let to = MessageReference::from((within, MessageId::new(number(thread)?)));
-                message = message.reference_message(to.fail_if_not_exists(false));
-            }
+            Opened::MayNot => beside = true,
         }
     }
-    match post(discord, within, message, files).await {
+    let mut posted = Err(Trouble::NoRight);
+    if !beside {
+        posted = post(discord, within, message.clone(), files).await;
+    }
+    // What was asked is answered all the same where the bot may open no thread, or not write in one: everybody sees to what it belongs.
+    if let (Err(Trouble::NoRight), Some(thread)) = (&posted, &place.thread) {
+        let channel = ChannelId::new(number(&place.channel.id)?);
+        let to = MessageReference::from((channel, MessageId::new(number(thread)?)));
+        // A thread that hangs on no message there may be a private one: what is said in it is not for the channel.
+        message = message.reference_message(to.fail_if_not_exists(!beside));
+        match post(discord, channel, message, files).await {
+            // A forum has nothing beside its threads.
+            Err(Trouble::OtherKind(_) | Trouble::Failed(Failure::Refused(_))) if !beside => {}
+            answered => (within, posted) = (channel, answered),
+        }
+    }
+    match posted {
         Ok(Some(message)) => {
             discord.known.stands(&message, &within.to_string());
             Ok(message)
@@ -383,36 +395,4 @@ pub async fn working(discord: &Discord, on: &MessageRef, yes: bool) -> Result<()
     };
     let shown = discord.rest.ask(method, route, None, None).await;
     shown.map(drop).map_err(Failure::from)
-}
-
-/// Which of these roles a person has on the desks' servers.
-pub async fn roles(
-    discord: &Discord,
-    person: &Person,
-    among: &[&str],
-) -> Result<Vec<String>, Failure> {
-    let who = number(&person.id)?;
-    let mut roles = Vec::new();
-    for home in &discord.homes {
-        let route = Route::GuildMember {
-            guild_id: number(home)?.into(),
-            user_id: who.into(),
-        };
-        match discord.rest.get(route).await {
-            Ok(said) => {
-                let list = said.get("roles").and_then(Value::as_array);
-                let list = list.into_iter().flatten().filter_map(Value::as_str);
-                roles.extend(list.map(ToString::to_string));
-            }
-            // Not a member there, or the server is not ours to ask.
-            Err(
-                Trouble::Failed(Failure::Refused(_) | Failure::Gone)
-                | Trouble::NoChannel
-                | Trouble::NoRight,
-            ) => {}
-            Err(trouble) => return Err(trouble.into()),
-        }
-    }
-    roles.retain(|role| among.contains(&role.as_str()));
-    Ok(roles)
 }

@@ -121,8 +121,14 @@ pub trait Chat: Send + Sync + 'static {
     /// Shows at a message that it is worked on, or takes that back. Nothing depends on it.
     fn working<'a>(&'a self, on: &'a MessageRef, yes: bool) -> Doing<'a, ()>;
 
-    /// What somebody is to a place. Asked only where the event did not say (`PersonKind::Unsaid`).
-    fn kind<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, PersonKind>;
+    /// What somebody is to a place. Asked only where the event did not say (`PersonKind::Unsaid`). `homes` are the workspaces or servers
+    /// of the desk whose place it is.
+    fn kind<'a>(
+        &'a self,
+        person: &'a Person,
+        at: &'a Channel,
+        homes: &'a [&'a str],
+    ) -> Doing<'a, PersonKind>;
 
     /// Which of these groups or roles a person is in. Asked only where the event did not say and a right hangs on it; the caller
     /// keeps the answer for a minute at most.
@@ -130,12 +136,30 @@ pub trait Chat: Send + Sync + 'static {
         &'a self,
         person: &'a Person,
         at: &'a Channel,
+        homes: &'a [&'a str],
         among: &'a [&'a str],
     ) -> Doing<'a, Vec<String>>;
 
     /// What somebody is called there, in a word or two. The person chose it.
     fn called<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, String>;
 
-    /// Messages of a watched channel after the cursor, oldest first, at most `most`: the newest of them where there are more.
-    fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>>;
+    /// The newest message of a channel and its threads: what is written from now on has a larger id. Where there is none, what every
+    /// id is larger than.
+    fn newest<'a>(&'a self, channel: &'a Channel) -> Doing<'a, String>;
+
+    /// Messages of a watched channel after the cursor, oldest first, at most `most`: the newest of them where there are more. Those of
+    /// `threads` are among them, whatever else is.
+    fn missed<'a>(
+        &'a self,
+        since: &'a Cursor,
+        threads: &'a [String],
+        most: usize,
+    ) -> Doing<'a, Vec<Incoming>>;
+
+    /// What became of a message that stood in a place: its last change, or its end. `None`: it stands as it was written.
+    fn changed<'a>(
+        &'a self,
+        message: &'a MessageRef,
+        place: &'a Place,
+    ) -> Doing<'a, Option<Incoming>>;
 }

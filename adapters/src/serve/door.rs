@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use tracing::{info, warn};
 
 use super::chat::Incoming;
+use super::far::Coming;
 use super::missed::Reading;
 use super::server::{Server, now};
 use super::turns::Turn;
@@ -41,7 +42,11 @@ pub struct Door {
 
 /// From where on the channels of a chat may hold what was not received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Since(pub Vec<Cursor>);
+pub struct Since {
+    pub(super) gaps: Vec<Cursor>,
+    /// So many messages could not be taken in until then.
+    pub(super) troubles: u64,
+}
 
 /// An event that is written down. Acknowledge it with `first`, then call `work`.
 #[must_use = "the event is worked on once `work` is called"]
@@ -80,12 +85,28 @@ impl Door {
         &self.server
     }
 
+    pub(super) fn reading(&self) -> &Arc<Reading> {
+        &self.reading
+    }
+
     /// Writes an event down. When this returns it is durable: acknowledge it, then let it be worked on. Where the caller stops waiting
     /// (the platform hung up), the event is taken in and worked on all the same.
     ///
     /// # Errors
-    /// When it could not be written: do not acknowledge it, so that the platform sends it again.
+    /// When it could not be written: do not acknowledge it, so that the platform sends it again. A message of a channel is read again,
+    /// too, once the store takes something in.
     pub async fn receive(&self, incoming: Incoming) -> Result<Accepted, Trouble> {
+        let chat = incoming.event.place.channel.chat.clone();
+        let written = matches!(incoming.event.what, What::Wrote(_));
+        let received = self.receive_once(incoming).await;
+        if received.is_err() && written {
+            self.reading.again(self, &chat);
+        }
+        received
+    }
+
+    /// The same for who tries again by itself.
+    pub(super) async fn receive_once(&self, incoming: Incoming) -> Result<Accepted, Trouble> {
         let door = self.clone();
         let taking = tokio::spawn(async move { door.take_in(incoming).await });
         taking.await.map_err(|_| Trouble::Closed)?
@@ -111,16 +132,18 @@ impl Door {
             }
             return nothing(first);
         };
-        match heed(&event, desk) {
-            Heed::Ignore => {
-                self.reading.passed(&self.server, &event, desk);
-                return nothing(first);
-            }
-            Heed::IfAnswered if !self.is_answered(&event).await? => {
-                self.reading.passed(&self.server, &event, desk);
-                return nothing(first);
-            }
-            Heed::IfAnswered | Heed::Work => {}
+        let coming = match &event.what {
+            What::Wrote(message) => Some(self.reading.far.comes(&message.at)),
+            _ => None,
+        };
+        let is_ours = match heed(&event, desk) {
+            Heed::Ignore => false,
+            Heed::IfAnswered => self.is_answered(&event).await?,
+            Heed::Work => true,
+        };
+        if !is_ours {
+            self.pass(coming, desk.names(&event.place.channel));
+            return nothing(first);
         }
         let waiting = Arc::clone(&self.server.waiting).acquire_owned().await;
         let waiting = waiting.map_err(|_| Trouble::Closed)?;
@@ -128,6 +151,7 @@ impl Door {
             Ok(payload) if payload.len() <= LARGEST_VALUE => payload,
             Ok(_) | Err(_) => {
                 warn!(chat = %event.place.channel.chat, "an event is too large to be kept");
+                self.pass(coming, true);
                 return nothing(first);
             }
         };
@@ -135,6 +159,8 @@ impl Door {
             What::Wrote(message) => Some(message.at.clone()),
             _ => None,
         };
+        let read = read.filter(|_| coming.as_ref().is_some_and(Coming::may_move));
+        let moves = read.is_some();
         let received = self.server.store.receive(NewEvent {
             keys,
             desk: desk.name.clone(),
@@ -143,7 +169,12 @@ impl Door {
             received: now(),
             read,
         });
-        let id = match received.await? {
+        let received = received.await?;
+        match coming {
+            Some(coming) if moves => coming.arrives(),
+            coming => self.pass(coming, true),
+        }
+        let id = match received {
             Received::New(id) => id,
             Received::Known(_) => return nothing(first),
         };
@@ -152,6 +183,15 @@ impl Door {
             first,
             job: Some(Left::Job(Box::new(job))),
         })
+    }
+
+    /// A message need not be read again.
+    fn pass(&self, coming: Option<Coming>, noted: bool) {
+        match coming {
+            Some(coming) if noted => self.reading.pass(&self.server, coming),
+            Some(coming) => coming.arrives(),
+            None => {}
+        }
     }
 
     fn job(
@@ -201,7 +241,7 @@ impl Door {
         let mut pause = Duration::from_secs(1);
         loop {
             match self.reading.begin(&self.server, chat).await {
-                Ok(gaps) => return Since(gaps),
+                Ok(since) => return since,
                 Err(trouble) => {
                     warn!(chat, why = %trouble, "how far the channels are read is not known");
                 }
@@ -224,10 +264,17 @@ impl Door {
 
     /// Call it when a connection is lost.
     pub fn disconnected(&self, chat: &str) {
-        if let Some(line) = self.server.line(chat) {
-            line.connected.store(false, Ordering::Relaxed);
+        let line = self.server.line(chat);
+        if line.is_some_and(|line| line.connected.swap(false, Ordering::Relaxed)) {
+            info!(chat, "disconnected");
         }
-        info!(chat, "disconnected");
+    }
+
+    /// Call it when the desks have other channels: what is new is read from now on.
+    pub(super) fn renewed(&self) {
+        for line in self.server.lines() {
+            self.reading.begin_new(self, line.chat.name());
+        }
     }
 
     /// Takes up what a program that ended left undone.

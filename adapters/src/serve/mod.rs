@@ -17,6 +17,7 @@ mod work;
 
 mod send;
 
+mod far;
 pub mod logs;
 mod missed;
 mod reload;

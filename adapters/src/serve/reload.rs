@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use super::server::Server;
+use super::door::Door;
 use super::world::World;
 use crate::config::{Config, Keep};
 
@@ -23,13 +23,13 @@ const DEEPEST: usize = 6;
 
 /// Reads again what changes, until the program stops. `now` asks for it at once.
 pub async fn run(
-    server: Arc<Server>,
+    door: Door,
     keep: watch::Sender<Keep>,
     file: PathBuf,
     mut config: Config,
     now: Arc<Notify>,
 ) {
-    let mut stop = server.stop.clone();
+    let mut stop = door.server().stop.clone();
     let mut folders = folders_of(&config);
     let mut seen = look(&file, &folders);
     loop {
@@ -52,7 +52,8 @@ pub async fn run(
         let read = tokio::task::spawn_blocking(move || read(&path, &old)).await;
         match read {
             Ok(Ok((new, Ok(world)))) => {
-                server.change_world(world);
+                door.server().change_world(world);
+                door.renewed();
                 keep.send_replace(new.keep);
                 info!(
                     desks = new.desks.len(),

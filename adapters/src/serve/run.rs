@@ -36,6 +36,7 @@ pub type Chats = fn(&Config) -> Result<Vec<Arc<dyn Chat>>>;
 /// A program that serves.
 pub struct Program {
     server: Arc<Server>,
+    door: Door,
     stop: watch::Sender<bool>,
     keep: watch::Sender<Keep>,
     /// A chat that can never work ends the program.
@@ -116,6 +117,7 @@ impl Program {
         let (keep, kept) = watch::channel(config.keep);
         let mut program = Self {
             server: Arc::clone(&server),
+            door: door.clone(),
             stop,
             keep,
             listening: Vec::new(),
@@ -136,9 +138,8 @@ impl Program {
 
     /// Reads the config and the knowledge again when they change, or when `again` says so.
     pub fn watch(&mut self, file: &Path, config: Config, again: Arc<Notify>) {
-        let server = Arc::clone(&self.server);
-        let keep = self.keep.clone();
-        let watching = reload::run(server, keep, file.to_path_buf(), config, again);
+        let (door, keep) = (self.door.clone(), self.keep.clone());
+        let watching = reload::run(door, keep, file.to_path_buf(), config, again);
         self.others.push(tokio::spawn(watching));
     }
 

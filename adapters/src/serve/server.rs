@@ -131,7 +131,8 @@ impl Server {
         let Some(line) = self.line(&at.chat).filter(|_| !known) else {
             return Ok(false);
         };
-        let groups = self.until_said(|| line.chat.groups(person, at, &among));
+        let homes = desk.homes(&at.chat);
+        let groups = self.until_said(|| line.chat.groups(person, at, &homes, &among));
         let person = Person {
             groups: groups.await?.unwrap_or_default(),
             ..person.clone()

@@ -108,7 +108,7 @@ async fn dispatch(
         finish(server, job.id, Outcome::Refused).await?;
         return Ok(Outcome::Refused);
     };
-    let (person, room) = introduced(job, line.chat.as_ref(), room).await?;
+    let (person, room) = introduced(job, desk, line.chat.as_ref(), room).await?;
     if person.kind == PersonKind::Bot {
         finish(server, job.id, Outcome::Silent).await?;
         return Ok(Outcome::Silent);
@@ -153,6 +153,7 @@ async fn dispatch(
 /// Who did it. While the chat does not say what somebody is, the room is left to others.
 async fn introduced(
     job: &Job,
+    desk: &Desk,
     chat: &dyn Chat,
     room: OwnedSemaphorePermit,
 ) -> Result<(Person, OwnedSemaphorePermit), Trouble> {
@@ -162,7 +163,9 @@ async fn introduced(
     }
     drop(room);
     let at = &job.event.place.channel;
-    let said = job.server.until_said(|| chat.kind(person, at)).await?;
+    let homes = desk.homes(&at.chat);
+    let said = job.server.until_said(|| chat.kind(person, at, &homes));
+    let said = said.await?;
     let room = Arc::clone(&job.server.room).acquire_owned().await;
     let room = room.map_err(|_| Trouble::Closed)?;
     let kind = said.unwrap_or(PersonKind::Stranger);

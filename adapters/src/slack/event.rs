@@ -4,7 +4,7 @@ use bot::action::Action;
 use bot::event::{Event, Handle, Person, PersonKind, What};
 use bot::form::{Filled, FormName};
 use bot::place::{Channel, MessageRef, Place};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::handle::{Origin, Way};
 use super::message::{id, list, message, text, thread};
@@ -13,6 +13,8 @@ use crate::serve::chat::Incoming;
 
 /// The shortcut "Explain this bounce" in the manifest.
 pub const EXPLAIN: &str = "explain_bounce";
+/// What stands in the place of a message that is gone, where others hang on it.
+pub const TOMBSTONE: &str = "tombstone";
 
 /// The workspaces that we are in, and who we are there.
 pub trait Here {
@@ -96,24 +98,25 @@ fn pushed(payload: &Value, here: &dyn Here) -> Option<Read> {
             {
                 fields.insert("ts".into(), id(before, "ts").into());
             }
-            let message = message(&now, &at, &us)?;
-            let gone = text(&now, "subtype") == "tombstone";
-            let place = place(&at, &now);
-            let edit = now.get("edited").map_or_else(String::new, |e| id(e, "ts"));
-            let nth = if edit.is_empty() {
-                id(event, "ts")
+            if text(&now, "subtype") == TOMBSTONE {
+                let message = message(&now, &at, &us)?;
+                keys.push(deletion(&message.at));
+                let gone = What::Deleted(message.at);
+                (Person::default(), place(&at, &now), gone)
             } else {
-                edit
-            };
-            let what = if gone { "deletion" } else { "edit" };
-            keys.push(format!(
-                "slack/{what}/{team}/{}/{}/{nth}",
-                at.id, message.at.id
-            ));
-            if gone {
-                (Person::default(), place, What::Deleted(message.at))
-            } else {
-                (message.author.clone(), place, What::Edited(message))
+                if now.get("edited").is_none()
+                    && let Some(fields) = now.as_object_mut()
+                {
+                    fields.insert("edited".into(), json!({ "ts": id(event, "ts") }));
+                }
+                let incoming = edited(&now, &at, &us)?;
+                keys.extend(incoming.keys);
+                let Event {
+                    place,
+                    person,
+                    what,
+                } = incoming.event;
+                (person, place, what)
             }
         }
         "message_deleted" => {
@@ -125,7 +128,6 @@ fn pushed(payload: &Value, here: &dyn Here) -> Option<Read> {
             if ts.is_empty() {
                 return None;
             }
-            keys.push(format!("slack/deletion/{team}/{}/{ts}", at.id));
             let mut person = Person::default();
             if super::message::author(before).kind == PersonKind::Bot {
                 // Our own answers, and those of other programs, are nobody's paste.
@@ -135,6 +137,7 @@ fn pushed(payload: &Value, here: &dyn Here) -> Option<Read> {
                 channel: at.clone(),
                 id: ts,
             };
+            keys.push(deletion(&gone));
             (person, place(&at, before), What::Deleted(gone))
         }
         _ => return None,
@@ -182,6 +185,41 @@ pub fn written(value: &Value, at: &Channel, us: &str, mention: bool) -> Option<R
         trigger: String::new(),
         way: None,
     })
+}
+
+/// A message as its author changed it. Events and the history give the change the same key. `None`: nobody changed it.
+pub fn edited(value: &Value, at: &Channel, us: &str) -> Option<Incoming> {
+    let nth = id(value.get("edited")?, "ts");
+    let message = message(value, at, us)?;
+    Some(Incoming {
+        keys: vec![format!(
+            "slack/edit/{}/{}/{}/{nth}",
+            at.space, at.id, message.at.id
+        )],
+        event: Event {
+            place: place(at, value),
+            person: message.author.clone(),
+            what: What::Edited(message),
+        },
+    })
+}
+
+/// A message that was found to be gone.
+pub fn gone(message: &MessageRef, place: &Place) -> Incoming {
+    Incoming {
+        keys: vec![deletion(message)],
+        event: Event {
+            place: place.clone(),
+            person: Person::default(),
+            what: What::Deleted(message.clone()),
+        },
+    }
+}
+
+/// The name of the end of a message: it has only one.
+fn deletion(of: &MessageRef) -> String {
+    let Channel { space, id, .. } = &of.channel;
+    format!("slack/deletion/{space}/{id}/{}", of.id)
 }
 
 /// Whether a person is a guest or a stranger is never in an event.

@@ -324,7 +324,12 @@ impl Chat for Slack {
         Box::pin(self.react(on, yes))
     }
 
-    fn kind<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, PersonKind> {
+    fn kind<'a>(
+        &'a self,
+        person: &'a Person,
+        at: &'a Channel,
+        _: &'a [&'a str],
+    ) -> Doing<'a, PersonKind> {
         Box::pin(async move {
             let token = self.token(&at.space)?;
             self.people
@@ -346,6 +351,7 @@ impl Chat for Slack {
         &'a self,
         person: &'a Person,
         at: &'a Channel,
+        _: &'a [&'a str],
         among: &'a [&'a str],
     ) -> Doing<'a, Vec<String>> {
         Box::pin(async move {
@@ -361,7 +367,24 @@ impl Chat for Slack {
         })
     }
 
-    fn missed<'a>(&'a self, since: &'a Cursor, most: usize) -> Doing<'a, Vec<Incoming>> {
-        Box::pin(self.history(since, most))
+    fn newest<'a>(&'a self, channel: &'a Channel) -> Doing<'a, String> {
+        Box::pin(self.newest_in(channel))
+    }
+
+    fn missed<'a>(
+        &'a self,
+        since: &'a Cursor,
+        threads: &'a [String],
+        most: usize,
+    ) -> Doing<'a, Vec<Incoming>> {
+        Box::pin(self.history(since, threads, most))
+    }
+
+    fn changed<'a>(
+        &'a self,
+        message: &'a MessageRef,
+        place: &'a Place,
+    ) -> Doing<'a, Option<Incoming>> {
+        Box::pin(self.what_became_of(message, place))
     }
 }

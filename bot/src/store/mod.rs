@@ -132,6 +132,9 @@ pub trait Store: Send + Sync {
     /// The last paste of a person that was answered, or pasted, at a place.
     fn last_paste(&self, place: Place, person: String) -> Promise<'_, Option<Answer>>;
 
+    /// Answers in a chat that were given after a time, at most so many: the newest, newest first.
+    fn answers(&self, chat: String, after: Time, most: usize) -> Promise<'_, Vec<Answer>>;
+
     /// How far the channels of a chat are read.
     fn cursors(&self, chat: String) -> Promise<'_, Vec<Cursor>>;
 

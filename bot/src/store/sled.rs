@@ -173,6 +173,10 @@ impl Store for SledStore {
         self.run(move |draft, _| memory::last_paste(draft, &place, &person))
     }
 
+    fn answers(&self, chat: String, after: Time, most: usize) -> Promise<'_, Vec<Answer>> {
+        self.run(move |draft, _| memory::answers(draft, &chat, after, most))
+    }
+
     fn cursors(&self, chat: String) -> Promise<'_, Vec<Cursor>> {
         self.run(move |draft, _| memory::cursors(draft, &chat))
     }

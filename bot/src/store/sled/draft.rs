@@ -264,6 +264,13 @@ impl<'a> Draft<'a> {
         Ok(last.transpose()?.map(|key| Key(key.to_vec())))
     }
 
+    /// The last keys that start with `prefix`, the last one first, as they are stored, without what is staged.
+    pub fn newest_stored(&self, prefix: &Key, most: usize) -> Result<Vec<Key>, Fault> {
+        let keys = self.tree.scan_prefix(&prefix.0).keys().rev().take(most);
+        let keys: Result<Vec<Key>, _> = keys.map(|key| key.map(|key| Key(key.to_vec()))).collect();
+        Ok(keys?)
+    }
+
     /// Stages a row that says only that it is there.
     pub fn mark(&mut self, key: Key) {
         self.staged.insert(key, Some(vec![WHOLE]));

@@ -7,6 +7,7 @@ use crate::place::{MessageRef, Place};
 use crate::store::Prune;
 use crate::store::memory::{Answer, Cursor, Feedback};
 use crate::store::outbox::PostKey;
+use crate::store::time::Time;
 
 pub fn put_answer(draft: &mut Draft, answer: &Answer) -> Result<(), Fault> {
     forget(draft, &answer.paste)?;
@@ -69,6 +70,29 @@ pub fn last_paste(draft: &Draft, place: &Place, person: &str) -> Result<Option<A
         Some(paste) => answer(draft, &paste),
         None => Ok(None),
     }
+}
+
+/// Answers of other chats that are looked at for each that is wanted.
+const OTHERS: usize = 50;
+
+pub fn answers(draft: &Draft, chat: &str, after: Time, most: usize) -> Result<Vec<Answer>, Fault> {
+    let mut answers = Vec::new();
+    let looked_at = most.saturating_mul(OTHERS);
+    for key in draft.newest_stored(&Key::new(Kind::AnswerTime), looked_at)? {
+        if answers.len() == most || key.first_number().ok_or(Fault::Damaged)? <= after.0 {
+            break;
+        }
+        let answer: Answer = draft.record(&paste_key(&key))?.ok_or(Fault::Damaged)?;
+        if answer.paste.channel.chat == chat {
+            answers.push(answer);
+        }
+    }
+    Ok(answers)
+}
+
+/// The paste that stands behind a time.
+fn paste_key(time: &Key) -> Key {
+    Key(time.0.get(9..).unwrap_or_default().to_vec())
 }
 
 fn answered_by_key(post: &PostKey) -> Key {
@@ -163,8 +187,7 @@ pub fn prune(draft: &mut Draft, what: &Prune, most: usize) -> Result<usize, Faul
         if key.first_number().ok_or(Fault::Damaged)? >= what.posts_before.0 {
             break;
         }
-        let paste = Key(key.0.get(9..).unwrap_or_default().to_vec());
-        let answer: Answer = draft.record(&paste)?.ok_or(Fault::Damaged)?;
+        let answer: Answer = draft.record(&paste_key(&key))?.ok_or(Fault::Damaged)?;
         forget(draft, &answer.paste)?;
         taken += 1;
     }

@@ -56,6 +56,7 @@ impl Store for Refusing {
         answer(paste: MessageRef) -> Option<Answer>;
         answered_by(post: PostKey) -> Vec<Answer>;
         last_paste(place: Place, person: String) -> Option<Answer>;
+        answers(chat: String, after: Time, most: usize) -> Vec<Answer>;
         cursors(chat: String) -> Vec<Cursor>;
         open_gaps(chat: String) -> Vec<Cursor>;
         feedback(from: u64, most: usize) -> Vec<(u64, Feedback)>;
