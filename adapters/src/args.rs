@@ -52,6 +52,9 @@ pub enum Task {
     /// Read what people said about answers
     #[command(subcommand)]
     Feedback(Feedback),
+    /// Look after what could not be said: list it, have it tried again, drop it
+    #[command(subcommand)]
+    Outbox(Outbox),
     /// Look after the durable store
     #[command(subcommand)]
     Store(KeepStore),
@@ -207,6 +210,44 @@ pub struct FeedbackFrom {
     /// The config of the program that collects it
     #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
     pub config: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Outbox {
+    /// List what was given up: its number, its place, and why
+    List {
+        /// The config of the program that serves; it must not be serving meanwhile
+        #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+        config: PathBuf,
+    },
+    /// Have it tried again when the program serves, with what hangs on it
+    Retry {
+        #[command(flatten)]
+        which: Letters,
+        /// The config of the program that serves; it must not be serving meanwhile
+        #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+        config: PathBuf,
+    },
+    /// Take it away for good
+    Drop {
+        #[command(flatten)]
+        which: Letters,
+        /// The config of the program that serves; it must not be serving meanwhile
+        #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+        config: PathBuf,
+    },
+}
+
+/// Which dead letters.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct Letters {
+    /// Their numbers, as `list` shows them
+    #[arg(value_name = "NUMBER")]
+    pub numbers: Vec<u64>,
+    /// All of them
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, Subcommand)]

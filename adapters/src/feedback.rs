@@ -5,15 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use bot::store::Store;
 use bot::store::memory::Feedback;
-use bot::store::sled::SledStore;
-use bot::store::trouble::Trouble;
 
 use crate::args;
 use crate::check_domain::runtime;
-use crate::config::Config;
+use crate::store::served;
 use crate::terminal::render::harmless;
 
 /// Rows in one go.
@@ -68,20 +66,7 @@ fn list(config: &Path, out: &mut impl Write) -> Result<()> {
 }
 
 fn each(config: &Path, with: &mut dyn FnMut(u64, Feedback) -> Result<()>) -> Result<()> {
-    let config = Config::read(config)?;
-    if !config.store.join("db").is_file() {
-        bail!(
-            "{} holds no store yet: nothing was served from it",
-            config.store.display()
-        );
-    }
-    let store = match SledStore::open(&config.store) {
-        Err(Trouble::InUse(folder)) => bail!(
-            "the store in {} is in use: stop the serving program for a moment, or read a copy of a backup",
-            folder.display()
-        ),
-        opened => opened?,
-    };
+    let store = served(config)?;
     let runtime = runtime()?;
     let mut from = 0;
     loop {

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod feedback;
 pub mod input;
 pub mod keep;
+pub mod outbox;
 pub mod progress;
 pub mod store;
 pub mod terminal;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use adapters::args::{Arguments, Setup, Task};
 use adapters::terminal::is_closed_pipe;
 use adapters::{
-    bench, check_domain, discord, explain, feedback, keep, serve, slack, store, terminal,
+    bench, check_domain, discord, explain, feedback, keep, outbox, serve, slack, store, terminal,
 };
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Task::Serve { config } => serve::run::run(&config, serve::chats::named),
         Task::Setup(Setup::Discord { config }) => discord::setup::run(&config),
         Task::Feedback(task) => feedback::run(&task),
+        Task::Outbox(task) => outbox::run(&task),
         Task::Store(task) => store::run(&task),
         Task::Setup(Setup::Slack {
             config,

@@ -11,6 +11,7 @@ mod chat;
 mod checks;
 mod kills;
 mod missed;
+mod outbox;
 mod renewed;
 mod rights;
 mod sending;
@@ -122,8 +123,7 @@ impl Bed {
 
     /// Reading what was written meanwhile fails so, one time after the other.
     fn restart_failing(&mut self, meanwhile: Vec<Incoming>, failures: &[Failure]) {
-        let program = self.program.take().expect("it runs");
-        self.runtime.block_on(program.stop());
+        self.stop();
         self.chat = Arc::new(FolderChat::new(self.folder.path()));
         *self.chat.unheard.lock().expect("a lock") = meanwhile;
         for failure in failures {
@@ -137,6 +137,12 @@ impl Bed {
             &self.refuses,
         );
         (self.program, self.store) = (Some(program), store);
+    }
+
+    fn stop(&mut self) {
+        if let Some(program) = self.program.take() {
+            self.runtime.block_on(program.stop());
+        }
     }
 
     fn restart(&mut self) {
@@ -207,9 +213,7 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        if let Some(program) = self.program.take() {
-            self.runtime.block_on(program.stop());
-        }
+        self.stop();
     }
 }
 

@@ -10,9 +10,11 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use bot::store::Store;
 use bot::store::sled::SledStore;
+use bot::store::trouble::Trouble;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::args::KeepStore;
+use crate::config::Config;
 
 /// Does one thing with a store.
 pub fn run(task: &KeepStore) -> Result<ExitCode> {
@@ -29,6 +31,26 @@ pub fn run(task: &KeepStore) -> Result<ExitCode> {
             seconds,
             payload,
         } => load::run(folder, *tasks, *seconds, *payload),
+    }
+}
+
+/// Opens the store of a config.
+///
+/// # Errors
+/// One sentence that says what to do: also while a program serves from it.
+pub fn served(config: &Path) -> Result<SledStore> {
+    let folder = Config::read(config)?.store;
+    anyhow::ensure!(
+        folder.join("db").is_file(),
+        "{} holds no store yet: nothing was served from it",
+        folder.display()
+    );
+    match SledStore::open(&folder) {
+        Err(Trouble::InUse(folder)) => anyhow::bail!(
+            "the store in {} is in use: stop the serving program for a moment",
+            folder.display()
+        ),
+        opened => Ok(opened?),
     }
 }
 
