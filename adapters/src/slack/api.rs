@@ -157,6 +157,31 @@ fn never_left(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
+/// Slack's words for a token, an app or a workspace that stays refused until somebody changes it; any other word may be gone the next
+/// time.
+const FINAL: [&str; 15] = [
+    "access_denied",
+    "account_inactive",
+    "deprecated_endpoint",
+    "ekm_access_denied",
+    "enterprise_is_restricted",
+    "forbidden_team",
+    "invalid_auth",
+    "missing_scope",
+    "no_permission",
+    "not_allowed_token_type",
+    "not_authed",
+    "team_access_not_granted",
+    "token_expired",
+    "token_revoked",
+    "two_factor_setup_required",
+];
+
+/// Does a refusal stay until somebody changes something?
+pub fn is_final(word: &str) -> bool {
+    FINAL.contains(&word)
+}
+
 /// What an HTTP status other than success means.
 pub fn status(code: u16) -> Failure {
     match code {

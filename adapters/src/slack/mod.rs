@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tracing::{debug, info, warn};
 
-use self::api::Api;
+use self::api::{Api, is_final};
 use self::handle::Way;
 use self::message::{id, text};
 use self::people::People;
@@ -64,6 +64,16 @@ pub struct Slack {
     /// Our user id in each workspace, once Slack has said it.
     us: RwLock<HashMap<String, String>>,
     told: Told,
+}
+
+/// Why we do not know who we are in a workspace.
+enum NotMet {
+    Refused {
+        why: String,
+        /// Until somebody changes something.
+        stays: bool,
+    },
+    Failed(Failure),
 }
 
 impl Slack {
@@ -105,19 +115,21 @@ impl Slack {
     /// Asks who we are in each workspace. Says which are left out: a workspace that has thrown us out stops nobody else's answers.
     async fn introduce(&self, stop: &mut Stop) -> Result<Vec<Workspace>, Failure> {
         let mut left_out = Vec::new();
-        let mut refused = None;
+        let mut refused = Vec::new();
         for workspace in &self.settings.workspaces {
             let mut pause = PAUSE;
             loop {
                 match self.meet(workspace).await {
                     Ok(()) => break,
-                    Err(Failure::Refused(why)) => {
+                    Err(NotMet::Refused { why, stays }) => {
                         warn!(chat = SLACK, %why, "a workspace is left out");
                         left_out.push(workspace.clone());
-                        refused = Some(Failure::Refused(why));
+                        refused.extend(stays.then_some(Failure::Refused(why)));
                         break;
                     }
-                    Err(failure) => warn!(chat = SLACK, why = %failure, "Slack is asked again"),
+                    Err(NotMet::Failed(failure)) => {
+                        warn!(chat = SLACK, why = %failure, "Slack is asked again");
+                    }
                 }
                 tokio::select! {
                     () = sleep(pause) => {}
@@ -126,31 +138,37 @@ impl Slack {
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
-        match refused {
-            Some(failure) if left_out.len() == self.settings.workspaces.len() => Err(failure),
+        match refused.pop() {
+            Some(failure) if refused.len() + 1 == self.settings.workspaces.len() => Err(failure),
             Some(_) | None => Ok(left_out),
         }
     }
 
     /// Asks who we are in a workspace.
-    async fn meet(&self, workspace: &Workspace) -> Result<(), Failure> {
+    async fn meet(&self, workspace: &Workspace) -> Result<(), NotMet> {
         let token = &workspace.bot_token;
         match self.api.post(token, "auth.test", &json!({})).await {
-            Ok(said) if text(&said, "team_id") != workspace.id => Err(Failure::Refused(format!(
-                "the bot token of workspace {} belongs to workspace {}; correct `slack.workspace` in the config",
-                workspace.id,
-                harmless_id(text(&said, "team_id"))
-            ))),
+            Ok(said) if text(&said, "team_id") != workspace.id => Err(NotMet::Refused {
+                why: format!(
+                    "the bot token of workspace {} belongs to workspace {}; correct `slack.workspace` in the config",
+                    workspace.id,
+                    harmless_id(text(&said, "team_id"))
+                ),
+                stays: true,
+            }),
             Ok(said) => {
                 let mut us = self.us.write().unwrap_or_else(PoisonError::into_inner);
                 us.insert(workspace.id.clone(), id(&said, "user_id"));
                 Ok(())
             }
-            Err(Failure::Refused(why)) => Err(Failure::Refused(format!(
-                "the bot token of workspace {} is not taken ({why}); `bouncedesk setup slack` says what it needs",
-                workspace.id
-            ))),
-            Err(failure) => Err(failure),
+            Err(Failure::Refused(why)) => Err(NotMet::Refused {
+                stays: is_final(&why),
+                why: format!(
+                    "the bot token of workspace {} is not taken ({why}); `bouncedesk setup slack` says what it needs",
+                    workspace.id
+                ),
+            }),
+            Err(failure) => Err(NotMet::Failed(failure)),
         }
     }
 
@@ -167,7 +185,11 @@ impl Slack {
             for workspace in left_out {
                 match self.meet(&workspace).await {
                     Ok(()) => info!(chat = SLACK, team = workspace.id, "a workspace is there"),
-                    Err(failure) => {
+                    Err(NotMet::Refused { why, .. }) => {
+                        debug!(chat = SLACK, %why, "a workspace is still left out");
+                        still.push(workspace);
+                    }
+                    Err(NotMet::Failed(failure)) => {
                         debug!(chat = SLACK, why = %failure, "a workspace is still left out");
                         still.push(workspace);
                     }

@@ -17,6 +17,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tracing::{debug, warn};
 
 use super::Slack;
+use super::api::is_final;
 use super::intake;
 use super::message::{id, text};
 use crate::config::desk::SLACK;
@@ -142,9 +143,10 @@ async fn open(slack: &Slack) -> Result<Stream, Failure> {
         .post(token, "apps.connections.open", &json!({}))
         .await;
     let said = said.map_err(|failure| match failure {
-        Failure::Refused(why) => Failure::Refused(format!(
+        Failure::Refused(why) if is_final(&why) => Failure::Refused(format!(
             "the app token is not taken ({why}); it needs the scope connections:write and Socket Mode switched on"
         )),
+        Failure::Refused(why) => Failure::Down(why),
         failure => failure,
     })?;
     let address = Url::parse(text(&said, "url"))
