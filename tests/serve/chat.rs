@@ -57,6 +57,9 @@ pub struct FolderChat {
     pub unheard: Mutex<Vec<Incoming>>,
     /// In which channels, and from where on, messages were asked for that nobody heard.
     pub asked: Mutex<Vec<(String, String)>>,
+    /// Files that do not come yet, and those that were asked for.
+    pub held: Mutex<Vec<String>>,
+    pub asked_for: Mutex<Vec<String>>,
     /// Reads events from the folder as well: for a program of its own.
     pub feeds: bool,
 }
@@ -72,6 +75,8 @@ impl FolderChat {
             groups: Mutex::default(),
             unheard: Mutex::default(),
             asked: Mutex::default(),
+            held: Mutex::default(),
+            asked_for: Mutex::default(),
             feeds: false,
         }
     }
@@ -94,6 +99,11 @@ impl FolderChat {
             .lock()
             .expect("a lock")
             .push_back((what, how, true));
+    }
+
+    /// So many failures are still to come.
+    pub fn faults_left(&self) -> usize {
+        self.faults.lock().expect("a lock").len()
     }
 
     pub fn put_file(&self, id: &str, bytes: &[u8]) {
@@ -259,6 +269,10 @@ impl Chat for FolderChat {
         most: usize,
     ) -> Doing<'a, Vec<u8>> {
         Box::pin(async move {
+            self.asked_for.lock().expect("a lock").push(file.id.clone());
+            while self.held.lock().expect("a lock").contains(&file.id) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
             self.act(done(Op::Fetch)).await?;
             match fs::read(self.folder.join("files").join(&file.id)) {
                 Ok(bytes) if bytes.len() <= most => Ok(bytes),

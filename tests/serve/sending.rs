@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use adapters::serve::chat::Failure;
+use bot::event::FileRef;
 use bot::store::outbox::PostId;
 
 use super::chat::Op;
-use super::{BOUNCE, Bed, FULL, edited, message, title, wrote};
+use super::{BOUNCE, Bed, FULL, command, edited, message, title, until, wrote};
 
 #[test]
 fn a_lost_answer_is_looked_for_before_anything_is_sent_again() {
@@ -115,4 +116,75 @@ fn an_edit_never_overtakes_its_message() {
         "{}",
         title(&answer)
     );
+}
+
+#[test]
+fn a_direct_answer_that_is_lost_is_given_again() {
+    let bed = Bed::new();
+    for failure in [
+        Failure::Unsure("no answer in time".into()),
+        Failure::Down("no connection".into()),
+    ] {
+        bed.chat.fail(Op::Respond, failure);
+    }
+    bed.happens(command("anna", "lost", "/code 5.1.1"));
+    assert!(title(&bed.response("lost")).contains("5.1.1"));
+    bed.rest();
+}
+
+#[test]
+fn a_direct_answer_that_cannot_get_through_is_given_after_the_next_start() {
+    let mut bed = Bed::new();
+    let endless = Failure::Slow {
+        wait: Duration::from_secs(300),
+        everywhere: false,
+    };
+    bed.chat.fail(Op::Respond, endless);
+    bed.happens(command("anna", "late", "/code 5.1.1"));
+    until("it is tried", || bed.chat.faults_left() == 0);
+    let begun = Instant::now();
+    bed.restart();
+    assert!(
+        begun.elapsed() < Duration::from_secs(8),
+        "nobody waits for it"
+    );
+    assert!(title(&bed.response("late")).contains("5.1.1"));
+    bed.rest();
+}
+
+#[test]
+fn files_of_few_events_lie_in_memory_at_a_time() {
+    let bed = Bed::new();
+    let pasted = |who: usize, nth: usize| {
+        let file = format!("F{who}-{nth}");
+        bed.chat.put_file(&file, BOUNCE.as_bytes());
+        let mut message = message(&format!("{nth}0{who}"), &format!("person{who}"), "");
+        message.files.push(FileRef {
+            id: file,
+            name: "bounce.eml".into(),
+            ..FileRef::default()
+        });
+        bed.happens(wrote(&message));
+    };
+    for who in 1..=6 {
+        pasted(who, 1);
+    }
+    bed.rest();
+    // Each reads its own file and that of the paste before it, which does not come.
+    let held: Vec<String> = (1..=6).map(|who| format!("F{who}-1")).collect();
+    bed.chat.held.lock().expect("a lock").extend(held);
+    bed.chat.asked_for.lock().expect("a lock").clear();
+    for who in 1..=6 {
+        pasted(who, 2);
+    }
+    let second = || {
+        let asked = bed.chat.asked_for.lock().expect("a lock");
+        asked.iter().filter(|file| file.ends_with("-2")).count()
+    };
+    until("four hold their files", || second() == 4);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(second(), 4, "the others wait until something is said");
+    bed.chat.held.lock().expect("a lock").clear();
+    bed.rest();
+    assert_eq!(second(), 6);
 }

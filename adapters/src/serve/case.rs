@@ -9,7 +9,6 @@ use bot::store::outbox::PostKey;
 use bot::store::trouble::Trouble;
 use ring::digest::{SHA256, digest};
 
-use super::files::gather;
 use super::work::Work;
 
 /// Something that was asked about earlier.
@@ -46,7 +45,7 @@ pub async fn of_event(work: &Work<'_>, number: u64) -> Result<Option<Case>, Trou
                     posted: true,
                 }),
                 None => Some(Case {
-                    pasted: gather(work.chat, message, &work.server.files).await,
+                    pasted: work.gather(message).await,
                     post: PostKey(format!("event/{number}/answer")),
                     posted: false,
                 }),
@@ -75,7 +74,7 @@ pub async fn of_post(
         let Some(message) = message_of(work, answer.event).await? else {
             continue;
         };
-        let pasted = gather(work.chat, &message, &work.server.files).await;
+        let pasted = work.gather(&message).await;
         pastes.push((answer, pasted));
     }
     Ok(pastes)

@@ -14,11 +14,10 @@ use bot::reply::Reply;
 use bot::store::Change;
 use bot::store::inbox::Outcome;
 use bot::store::memory::Feedback;
-use bot::store::outbox::{Act, PostKey};
+use bot::store::outbox::Act;
 use bot::store::trouble::Trouble;
 
 use super::case::{self, Case};
-use super::files::gather;
 use super::paste;
 use super::server::now;
 use super::tickets::{self, Back};
@@ -57,12 +56,12 @@ async fn ask_directly(
     match work.ask(ask, work.asker(true)).await {
         Ok(Answer::Say { reply, then, .. }) => {
             let reply = Reply { private, ..*reply };
-            work.respond(to, &reply, false).await;
+            work.respond(to, &reply, false).await?;
             if let Some(then) = then
                 && let Some(reply) = work.ask_then(then).await
             {
                 let reply = Reply { private, ..reply };
-                work.respond(to, &reply, true).await;
+                work.respond(to, &reply, true).await?;
             }
             work.end(Outcome::Answered).await
         }
@@ -89,11 +88,11 @@ pub async fn explain(work: &Work<'_>, message: &Message, to: &Handle) -> Result<
     }
     if work.desk.names(&work.event.place.channel) {
         let outcome = paste::explain(work, message, true).await?;
-        work.respond(to, &remark::in_thread(), false).await;
+        work.respond(to, &remark::in_thread(), false).await?;
         return Ok(outcome);
     }
     let ask = Ask::Explain {
-        pasted: gather(work.chat, message, &work.server.files).await,
+        pasted: work.gather(message).await,
         earlier: None,
     };
     ask_directly(work, ask, true, to).await
@@ -130,9 +129,9 @@ pub async fn pressed(
         Press::Note => ask_directly(work, Ask::Note(case.pasted), true, to).await,
         Press::CheckSender => check_sender(work, action, case, on, to).await,
         Press::Escalate | Press::Ticket(_) => work.end(Outcome::Refused).await,
-        Press::Right => rate(work, &case, true, None, to).await,
+        Press::Right => rate(work, case, true, None, to).await,
         // Its form comes first; a chat that has none sends the press itself.
-        Press::Wrong => rate(work, &case, false, None, to).await,
+        Press::Wrong => rate(work, case, false, None, to).await,
     }
 }
 
@@ -164,7 +163,7 @@ async fn check_sender(
             Ok(Outcome::Answered)
         }
         Ok(Answer::Say { reply, .. }) => {
-            work.respond(to, &reply, true).await;
+            work.respond(to, &reply, true).await?;
             work.end(Outcome::Answered).await
         }
         Ok(Answer::Silence | Answer::Remove) => work.end(Outcome::Silent).await,
@@ -206,7 +205,7 @@ pub async fn submitted(
             match case::of_event(work, number).await? {
                 Some(case) => {
                     let note = note(form::value(filled, "note"));
-                    rate(work, &case, false, note, to).await
+                    rate(work, case, false, note, to).await
                 }
                 None => tell(work, remark::too_old(), to, Outcome::Refused).await,
             }
@@ -217,7 +216,7 @@ pub async fn submitted(
 /// Keeps what somebody thinks of an answer: which entry decided, nothing of the bounce.
 async fn rate(
     work: &Work<'_>,
-    case: &Case,
+    case: Case,
     right: bool,
     note: Option<String>,
     to: &Handle,
@@ -227,7 +226,7 @@ async fn rate(
         .iter()
         .min_by_key(|d| (d.whole.kind, std::cmp::Reverse(d.whole.confidence)));
     let feedback = top.map(|diagnosis| Feedback {
-        post: PostKey(case.post.0.clone()),
+        post: case.post.clone(),
         person: work.event.person.id.clone(),
         desk: work.desk.name.clone(),
         at: now(),
@@ -242,6 +241,7 @@ async fn rate(
         note,
     });
     drop(diagnoses);
+    drop(case);
     work.commit(Change {
         finished: Some((work.id, Outcome::Answered)),
         feedback: feedback.into_iter().collect(),
@@ -249,7 +249,7 @@ async fn rate(
         ..Change::default()
     })
     .await?;
-    work.respond(to, &remark::thanks(right), false).await;
+    work.respond(to, &remark::thanks(right), false).await?;
     Ok(Outcome::Answered)
 }
 
@@ -279,6 +279,6 @@ pub async fn tell(
     to: &Handle,
     outcome: Outcome,
 ) -> Result<Outcome, Trouble> {
-    work.respond(to, &reply, false).await;
+    work.respond(to, &reply, false).await?;
     work.end(outcome).await
 }

@@ -1,5 +1,6 @@
 //! Files at a message: which can be read, how much of them, and one sentence for each that cannot.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bot::ask::Pasted;
@@ -7,7 +8,7 @@ use bot::event::{FileRef, Message};
 use bot::text::Text;
 use futures_util::StreamExt;
 use futures_util::stream;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
@@ -23,8 +24,40 @@ const MOST_BYTES: usize = 20 << 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// So many files of one message are fetched at a time.
 const AT_ONCE: usize = 3;
-/// Files of so many messages lie in memory at a time.
+/// Files of so many events lie in memory at a time.
 pub const MESSAGES_AT_ONCE: usize = 4;
+
+/// The leave of one event to hold files in memory: taken before the first one comes, kept until it is let go of. Who has it waits for
+/// nobody's turn: turns come first.
+pub struct Hold {
+    room: Arc<Semaphore>,
+    held: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Hold {
+    pub fn new(room: &Arc<Semaphore>) -> Self {
+        Self {
+            room: Arc::clone(room),
+            held: Mutex::default(),
+        }
+    }
+
+    async fn take(&self) {
+        if self.held().is_none() {
+            let permit = Arc::clone(&self.room).acquire_owned().await;
+            *self.held() = permit.ok();
+        }
+    }
+
+    /// What was read is said: nothing of the files is kept.
+    pub fn let_go(&self) {
+        drop(self.held().take());
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// What kind a file is, by its name and by what the chat says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +112,7 @@ pub fn any_readable(message: &Message) -> bool {
 }
 
 /// The text of a message and its files. What could not be had is named in `left_out`.
-pub async fn gather(chat: &dyn Chat, message: &Message, room: &Semaphore) -> Pasted {
+pub async fn gather(chat: &dyn Chat, message: &Message, hold: &Hold) -> Pasted {
     let mut pasted = Pasted::default();
     if !message.text.trim().is_empty() {
         pasted.parts.push(message.text.clone().into_bytes());
@@ -117,7 +150,7 @@ pub async fn gather(chat: &dyn Chat, message: &Message, room: &Semaphore) -> Pas
     if wanted.is_empty() {
         return pasted;
     }
-    let _room = room.acquire().await;
+    hold.take().await;
     let fetched: Vec<_> = wanted
         .into_iter()
         .map(|file| fetch(chat, file, message))

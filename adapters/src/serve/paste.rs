@@ -16,7 +16,7 @@ use bot::store::trouble::Trouble;
 use std::time::Duration;
 
 use super::case::{digest_of, of_post};
-use super::files::{any_readable, gather};
+use super::files::any_readable;
 use super::server::now;
 use super::turns::Turn;
 use super::work::Work;
@@ -40,14 +40,16 @@ pub async fn explain(
     if !work.may(Right::Ask).await? {
         return refuse(work, message, addressed).await;
     }
-    let pasted = fetched(work, message).await;
     let turn = turn(work, &message.author.id).await;
+    let pasted = fetched(work, message).await;
     let known = work.store().answer(message.at.clone()).await?;
     let earlier = match &known {
         Some(answer) => of_post(work, &answer.post, Some(&message.at)).await?,
         None => earlier(work, message).await?,
     };
     let earlier_text = (!earlier.is_empty()).then(|| glue(&earlier));
+    let last = earlier.last().map(|(answer, _)| answer.post.clone());
+    drop(earlier);
     let ask = Ask::Explain {
         pasted,
         earlier: earlier_text,
@@ -65,8 +67,7 @@ pub async fn explain(
             then,
             joined,
         }) => {
-            let joins = earlier.last().filter(|_| joined);
-            let joins = joins.map(|(answer, _)| answer.post.clone());
+            let joins = last.filter(|_| joined);
             let given = Given {
                 reply: *reply,
                 then,
@@ -99,8 +100,8 @@ pub async fn edited(work: &Work<'_>, message: &Message) -> Result<Outcome, Troub
     if !work.may(Right::Ask).await? {
         return refuse(work, message, false).await;
     }
-    let pasted = fetched(work, message).await;
     let turn = turn(work, &answer.person).await;
+    let pasted = fetched(work, message).await;
     let others = of_post(work, &answer.post, Some(&message.at)).await?;
     // The other pastes that share the answer stand on both sides of this one.
     let (before, after): (Vec<_>, Vec<_>) = others
@@ -110,7 +111,9 @@ pub async fn edited(work: &Work<'_>, message: &Message) -> Result<Outcome, Troub
     pastes.push(pasted);
     pastes.extend(after.into_iter().map(|(_, pasted)| pasted));
     let asked = message.addressed || answer.asked;
-    match after_change(reread(work, &pastes, work.asker(asked)).await) {
+    let reread = reread(work, &pastes, work.asker(asked)).await;
+    drop(pastes);
+    match after_change(reread) {
         Answer::Say { reply, then, .. } => {
             let given = Given {
                 reply: *reply,
@@ -342,11 +345,8 @@ fn same_level(place: &Place, last: &memory::Answer) -> bool {
 
 /// The text of a message and its files; while files come, that is shown.
 async fn fetched(work: &Work<'_>, message: &Message) -> Pasted {
-    if !any_readable(message) {
-        return gather(work.chat, message, &work.server.files).await;
-    }
-    let _sign = work.working(&message.at);
-    gather(work.chat, message, &work.server.files).await
+    let _sign = any_readable(message).then(|| work.working(&message.at));
+    work.gather(message).await
 }
 
 /// One person's pastes in one channel are judged in their order.

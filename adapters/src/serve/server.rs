@@ -42,7 +42,7 @@ pub struct Server {
     pub room: Arc<Semaphore>,
     pub checks: Semaphore,
     pub waiting: Arc<Semaphore>,
-    pub files: Semaphore,
+    pub files: Arc<Semaphore>,
     pub stop: Stop,
 }
 
@@ -70,7 +70,7 @@ impl Server {
             room: Arc::new(Semaphore::new(AT_ONCE)),
             checks: Semaphore::new(CHECKS_AT_ONCE),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
-            files: Semaphore::new(MESSAGES_AT_ONCE),
+            files: Arc::new(Semaphore::new(MESSAGES_AT_ONCE)),
             stop,
         }
     }

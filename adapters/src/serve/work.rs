@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bot::ask::{Ask, Asker, Usage};
+use bot::ask::{Ask, Asker, Pasted, Usage};
 use bot::bot::{Answer, Bot};
 use bot::compose::remark;
 use bot::desk::{Desk, Right};
-use bot::event::{Event, Handle, Person, PersonKind, What};
+use bot::event::{Event, Handle, Message, Person, PersonKind, What};
 use bot::place::MessageRef;
 use bot::reply::Reply;
 use bot::store::inbox::{EventId, Outcome};
@@ -21,6 +21,7 @@ use tracing::{error, info, warn};
 
 use super::chat::{Chat, Failure};
 use super::door::Job;
+use super::files::{Hold, gather};
 use super::server::{Server, now};
 use super::tickets::carry::{self, Heard};
 use super::{direct, paste};
@@ -41,6 +42,7 @@ pub struct Work<'j> {
     pub resumed: bool,
     /// Its place among those that are worked on. It is left while name servers are waited for.
     room: Mutex<Option<OwnedSemaphorePermit>>,
+    files: Hold,
 }
 
 /// Works on an event, whatever happens. `false`: it is to be worked on once more.
@@ -123,6 +125,7 @@ async fn dispatch(
         id: job.id,
         resumed,
         room: Mutex::new(Some(room)),
+        files: Hold::new(&server.files),
     };
     match &job.event.what {
         What::Wrote(message) => match carry::wrote(&work, message).await? {
@@ -260,6 +263,7 @@ impl Work<'_> {
 
     /// Makes a change now, and wakes whoever has something to send.
     pub async fn make(&self, change: Change) -> Result<(), Trouble> {
+        self.files.let_go();
         let posts = !change.posts.is_empty();
         self.store()
             .commit(Change {
@@ -277,6 +281,7 @@ impl Work<'_> {
 
     /// Makes the change that ends the work, or a part of it.
     pub async fn commit(&self, change: Change) -> Result<(), Trouble> {
+        self.files.let_go();
         let posts = !change.posts.is_empty();
         self.store().commit(change).await?;
         if posts {
@@ -290,9 +295,22 @@ impl Work<'_> {
         Ok(outcome)
     }
 
-    /// Answers through the event's handle. What a chat does not take any more is not asked for twice.
-    pub async fn respond(&self, to: &Handle, reply: &Reply, again: bool) {
-        respond(self.chat, to, reply, again || self.resumed).await;
+    /// Answers through the event's handle. While the chat does not take it, the room is left to others.
+    ///
+    /// # Errors
+    /// Where the program stops before: it is said after the next start.
+    pub async fn respond(&self, to: &Handle, reply: &Reply, again: bool) -> Result<(), Trouble> {
+        self.files.let_go();
+        let again = again || self.resumed;
+        respond(self.server, self.chat, (to, reply, again), || {
+            self.leave_room();
+        })
+        .await
+    }
+
+    /// The text of a message and its files.
+    pub async fn gather(&self, message: &Message) -> Pasted {
+        gather(self.chat, message, &self.files).await
     }
 
     /// Shows at a message that it takes a while, until what is returned is dropped. Nothing waits for it.
@@ -331,44 +349,61 @@ async fn show(chat: &dyn Chat, on: &MessageRef, yes: bool) {
     }
 }
 
-/// How often a direct answer is tried.
+/// How often a sign of work is tried.
 const TRIES: u32 = 4;
+/// So long a direct answer is tried: chats take none after a quarter of an hour.
+const RESPONDING: Duration = Duration::from_secs(10 * 60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-async fn respond(chat: &dyn Chat, to: &Handle, reply: &Reply, again: bool) {
+/// Answers through a handle. Where nobody knows whether that got through, it is said again: twice is better than never. `waits` is
+/// called before each pause.
+async fn respond(
+    server: &Server,
+    chat: &dyn Chat,
+    (to, reply, again): (&Handle, &Reply, bool),
+    waits: impl Fn(),
+) -> Result<(), Trouble> {
+    let (begun, mut stop) = (Instant::now(), server.stop.clone());
     let mut pause = Duration::from_millis(500);
-    for _ in 0..TRIES {
-        match chat.respond(to, reply, again).await {
-            Ok(()) => return,
-            Err(Failure::Slow { wait, .. }) => tokio::time::sleep(wait).await,
-            Err(Failure::Down(_)) => tokio::time::sleep(pause).await,
+    loop {
+        let wait = match chat.respond(to, reply, again).await {
+            Ok(()) => return Ok(()),
+            Err(Failure::Slow { wait, .. }) => wait,
+            Err(Failure::Down(_) | Failure::Unsure(_)) => pause,
             Err(failure) => {
                 warn!(chat = chat.name(), why = %failure, "a direct answer did not get through");
-                return;
+                return Ok(());
             }
+        };
+        if begun.elapsed() + wait > RESPONDING {
+            warn!(chat = chat.name(), "a direct answer was given up");
+            return Ok(());
         }
-        pause *= 2;
+        waits();
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            _ = stop.changed() => return Err(Trouble::Closed),
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
-    warn!(chat = chat.name(), "a direct answer was given up");
 }
 
 /// Tells who asks in a place of no desk that there is none.
 pub async fn nowhere(server: Arc<Server>, event: Event) {
     let line = server.line(&event.place.channel.chat);
     if let (Some(line), Some(handle)) = (line, event.handle()) {
-        respond(line.chat.as_ref(), handle, &remark::nowhere(), false).await;
+        let said = (handle, &remark::nowhere(), false);
+        // Nothing is kept of it where the program stops.
+        let _stopped = respond(&server, line.chat.as_ref(), said, || {}).await;
     }
 }
 
 async fn apologize(job: &Job) {
     let line = job.server.line(&job.event.place.channel.chat);
     if let (Some(line), Some(handle)) = (line, job.event.handle()) {
-        respond(
-            line.chat.as_ref(),
-            handle,
-            &remark::trouble(job.id.0),
-            false,
-        )
-        .await;
+        let said = (handle, &remark::trouble(job.id.0), false);
+        // The event is over, whether or not they heard of it.
+        let _stopped = respond(&job.server, line.chat.as_ref(), said, || {}).await;
     }
 }
 

@@ -24,15 +24,25 @@ pub struct Told(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// The time stamp of the message; `None` where Slack's address took the answer, and nothing can change it any more.
-    by_key: HashMap<String, Option<String>>,
+    by_key: HashMap<String, Stands>,
     order: VecDeque<String>,
 }
 
+/// Where an answer stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stands {
+    /// As a message of ours with this time stamp.
+    Ours(String),
+    /// Slack's address took it, and nothing can change it any more.
+    Theirs,
+    /// It was sent as a message of ours, and nobody knows whether it is there.
+    Perhaps,
+}
+
 impl Told {
-    fn note(&self, key: &str, ts: Option<String>) {
+    fn note(&self, key: &str, stands: Stands) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.by_key.insert(key.into(), ts).is_none() {
+        if known.by_key.insert(key.into(), stands).is_none() {
             known.order.push_back(key.into());
         }
         if known.order.len() > REMEMBERED
@@ -42,7 +52,7 @@ impl Told {
         }
     }
 
-    fn get(&self, key: &str) -> Option<Option<String>> {
+    fn get(&self, key: &str) -> Option<Stands> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.by_key.get(key).cloned()
     }
@@ -74,21 +84,27 @@ impl Slack {
         }
         let key = key(to);
         let known = self.told.get(&key);
-        if let (true, Some(None)) = (again, &known) {
+        if let (true, Some(Stands::Theirs)) = (again, &known) {
             return self.through_address(&way, reply, true, false).await;
         }
-        match self
-            .in_channel(&way, reply, again, known.flatten(), &key)
-            .await
-        {
+        let sure = known
+            .as_ref()
+            .is_some_and(|known| *known != Stands::Perhaps);
+        match self.in_channel(&way, reply, again, known, &key).await {
             Ok(ts) => {
-                self.told.note(&key, Some(ts));
+                self.told.note(&key, Stands::Ours(ts));
                 Ok(())
+            }
+            Err(failure @ Failure::Unsure(_)) => {
+                if !sure {
+                    self.told.note(&key, Stands::Perhaps);
+                }
+                Err(failure)
             }
             // We are not in that channel, or may not write there.
             Err(Failure::Refused(_)) => {
                 self.through_address(&way, reply, false, false).await?;
-                self.told.note(&key, None);
+                self.told.note(&key, Stands::Theirs);
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -101,7 +117,7 @@ impl Slack {
         way: &Way,
         reply: &Reply,
         again: bool,
-        known: Option<String>,
+        known: Option<Stands>,
         key: &str,
     ) -> Result<String, Failure> {
         let place = Place {
@@ -114,11 +130,13 @@ impl Slack {
         };
         let mark = PostKey(format!("answer/{key}"));
         let stands = match known {
+            Some(Stands::Ours(ts)) => Some(ts).filter(|_| again),
+            Some(Stands::Perhaps) => self.look_for(&place, &mark).await?,
             // A program that ended may have answered; where Slack does not say, it is answered anew.
             None if again => self.look_for(&place, &mark).await.ok().flatten(),
-            known => known,
+            Some(Stands::Theirs) | None => None,
         };
-        if let Some(ts) = stands.filter(|_| again) {
+        if let Some(ts) = stands {
             match self.change_message(&place, &ts, reply).await {
                 Err(Failure::Gone) => {}
                 changed => return changed.map(|()| ts),
@@ -215,12 +233,12 @@ mod tests {
     fn only_so_many_answers_are_remembered() {
         let told = Told::default();
         for nth in 0..=REMEMBERED {
-            told.note(&nth.to_string(), Some(nth.to_string()));
+            told.note(&nth.to_string(), Stands::Ours(nth.to_string()));
         }
-        told.note("1", None);
+        told.note("1", Stands::Theirs);
         assert_eq!(told.get("0"), None);
-        assert_eq!(told.get("1"), Some(None));
-        assert_eq!(told.get("2"), Some(Some("2".into())));
+        assert_eq!(told.get("1"), Some(Stands::Theirs));
+        assert_eq!(told.get("2"), Some(Stands::Ours("2".into())));
         assert_eq!(told.0.lock().expect("a lock").order.len(), REMEMBERED);
     }
 }

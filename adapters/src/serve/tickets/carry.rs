@@ -244,7 +244,7 @@ pub async fn reply(
     .await?;
     if let Back::Handle(handle) = to {
         work.respond(handle, &remark("Those who asked have it."), false)
-            .await;
+            .await?;
     }
     Ok(Outcome::Answered)
 }

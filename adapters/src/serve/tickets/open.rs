@@ -158,7 +158,7 @@ async fn open(
         let text = format!(
             "It is ticket #{number} now. What is written in its thread reaches the second line."
         );
-        work.respond(handle, &remark(&text), false).await;
+        work.respond(handle, &remark(&text), false).await?;
     }
     Ok(Outcome::Answered)
 }

@@ -171,7 +171,7 @@ async fn end(
     })
     .await?;
     if let (Back::Handle(handle), Some(ticket)) = (to, &first) {
-        work.respond(handle, &say::done(ticket), false).await;
+        work.respond(handle, &say::done(ticket), false).await?;
     }
     Ok(Outcome::Answered)
 }
