@@ -38,8 +38,10 @@ mod load;
 #[path = "slack/schema.rs"]
 mod schema;
 
-/// Answers after which the memory must not grow any more; `BOUNCEDESK_ANSWERS` asks for another number.
+/// So many answers are given; `BOUNCEDESK_ANSWERS` asks for another number.
 const ANSWERS: usize = 10_000;
+/// What the program may hold of the memory then, in MB.
+const MOST_RESIDENT: f64 = 60.0;
 
 fn main() {
     let answers = env::var("BOUNCEDESK_ANSWERS").ok();
@@ -76,4 +78,9 @@ fn main() {
     }
     load.answered_once();
     println!("each paste was answered once, in its own thread");
+    let resident = load.program.resident();
+    assert!(
+        resident < MOST_RESIDENT,
+        "{resident:.1} MB resident; {MOST_RESIDENT:.0} MB are the most"
+    );
 }
