@@ -232,6 +232,28 @@ fn a_last_paste_is_found_where_it_was_pasted_as_well() {
 }
 
 #[test]
+fn the_newest_answers_of_a_chat_come_first_and_old_ones_not_at_all() {
+    let bed = Bed::new();
+    let mut other = answer("p9", "nine", 40);
+    other.paste.channel.chat = "another".into();
+    let answers = [("p1", 10), ("p2", 20), ("p3", 30), ("p4", 50)];
+    let answers = answers.map(|(paste, at)| answer(paste, "one", at));
+    bed.commit(Change {
+        answers: answers.into_iter().chain([other]).collect(),
+        ..Change::default()
+    });
+    let of = |chat: &str, after, most| {
+        let found = done(bed.store().answers(chat.into(), Time(after), most));
+        let names = found.into_iter().map(|answer| answer.paste.id);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(of("chat", 10, 10), ["p4", "p3", "p2"]);
+    assert_eq!(of("chat", 0, 2), ["p4", "p3"]);
+    assert_eq!(of("another", 0, 10), ["p9"]);
+    assert!(of("chat", 50, 10).is_empty());
+}
+
+#[test]
 fn cursors_only_move_forward() {
     let mut bed = Bed::new();
     let read = |id: &str, at| Cursor {
