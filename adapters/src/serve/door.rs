@@ -141,8 +141,10 @@ impl Door {
             Heed::IfAnswered => self.is_answered(&event).await?,
             Heed::Work => true,
         };
+        // It is noted of so many channels as the config names, no more.
+        let named = desk.names(&event.place.channel);
         if !is_ours {
-            self.pass(coming, desk.names(&event.place.channel));
+            self.pass(coming, named);
             return nothing(first);
         }
         let waiting = Arc::clone(&self.server.waiting).acquire_owned().await;
@@ -151,7 +153,7 @@ impl Door {
             Ok(payload) if payload.len() <= LARGEST_VALUE => payload,
             Ok(_) | Err(_) => {
                 warn!(chat = %event.place.channel.chat, "an event is too large to be kept");
-                self.pass(coming, true);
+                self.pass(coming, named);
                 return nothing(first);
             }
         };
@@ -172,7 +174,7 @@ impl Door {
         let received = received.await?;
         match coming {
             Some(coming) if moves => coming.arrives(),
-            coming => self.pass(coming, true),
+            coming => self.pass(coming, named),
         }
         let id = match received {
             Received::New(id) => id,
@@ -186,9 +188,9 @@ impl Door {
     }
 
     /// A message need not be read again.
-    fn pass(&self, coming: Option<Coming>, noted: bool) {
+    fn pass(&self, coming: Option<Coming>, named: bool) {
         match coming {
-            Some(coming) if noted => self.reading.pass(&self.server, coming),
+            Some(coming) if named => self.reading.pass(&self.server, coming),
             Some(coming) => coming.arrives(),
             None => {}
         }
