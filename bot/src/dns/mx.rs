@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::fetch::is_private;
 use super::finding::{
-    Area, Findings, MX_ABSENT, MX_BESIDE_CNAME, MX_IS_ADDRESS, MX_PRIVATE_ADDRESS,
+    Area, Finding, Findings, MX_ABSENT, MX_BESIDE_CNAME, MX_IS_ADDRESS, MX_PRIVATE_ADDRESS,
     MX_TARGET_MISSING, MX_TO_CNAME, NULL_MX, NULL_MX_ON_SENDING_DOMAIN, NULL_MX_WITH_OTHERS,
-    SENDER_DOMAIN_UNREACHABLE, look_up,
+    SENDER_DOMAIN_UNREACHABLE, Severity, look_up,
 };
 use super::name::Domain;
 use super::spf::Spf;
@@ -119,8 +119,14 @@ pub fn judge(zone: &Zone, domain: &Domain, knowledge: &Knowledge, found: &mut Fi
     mx
 }
 
-/// A null MX is a statement; a null MX on a domain that sends is a mistake.
+/// A null MX is a statement; a null MX on a domain that sends is a mistake. Who says that he never sends needs no way back.
 pub fn judge_sending(domain: &Domain, mx: &Mx, spf: &Spf, found: &mut Findings) {
+    if spf.locked {
+        let unreachable = |f: &&mut Finding| f.word == &SENDER_DOMAIN_UNREACHABLE;
+        for finding in found.findings.iter_mut().filter(unreachable) {
+            finding.severity = Severity::Note;
+        }
+    }
     if !mx.null || !mx.hosts.is_empty() || spf.locked || spf.record.is_none() {
         return;
     }

@@ -40,10 +40,9 @@ use serde::Serialize;
 
 use self::envelope::Envelope;
 use self::evaluate::{Evaluation, NoResult, check_host};
-use self::record::Qualifier;
 use self::select::{Found, Published, find};
 use self::tree::follow;
-use self::trouble::End;
+use self::trouble::Tree;
 use super::check::Options;
 use super::finding::{Area, Findings, quoted};
 use super::mx::Mx;
@@ -183,8 +182,11 @@ pub fn judge(
                 text,
                 ..Published::default()
             });
-            let tree = |one: &Published| follow(zone, name, one, knowledge).1;
-            let lookups = merged.as_ref().map_or(0, |one| tree(one).lookups);
+            let tree = merged
+                .as_ref()
+                .map(|one| follow(zone, name, one, knowledge).1);
+            spf.locked = tree.as_ref().is_some_and(Tree::is_locked);
+            let lookups = tree.map_or(0, |tree| tree.lookups);
             absent::several(domain, &records, merged, lookups, found);
         }
         Found::One(published) => {
@@ -227,8 +229,7 @@ fn one(
     spf.microsoft = senders::names_microsoft(&tree, knowledge);
     spf.standing = branches::judge(zone, domain, &node, &tree, knowledge, found);
     // A broken record locks nothing: its one term may be the one that is misspelt.
-    let nobody = tree.mechanisms == 0 && tree.end == End::All(Qualifier::Fail);
-    spf.locked = nobody && spf.standing == Standing::Sound;
+    spf.locked = tree.is_locked() && spf.standing == Standing::Sound;
     terms::judge(domain, published, &tree, found);
     senders::judge_microsoft(domain, mx, spf, &tree, knowledge, found);
     if let Some(evaluation) = evaluation {

@@ -1,7 +1,9 @@
 //! Records that are misspelt, cut off or half read: what is not said about them, and what is.
 
 use super::world::{MOST_QUESTIONS, World, check, with_ip};
-use crate::dns::check::Options;
+use crate::dns::check::{self as whole, Options};
+use crate::dns::finding::Severity;
+use crate::dns::zone_file::{domain, knowledge, settle};
 
 const MICROSOFT: &str = "example.com MX x.mail.protection.outlook.com
     x.mail.protection.outlook.com A 52.101.1.1";
@@ -25,6 +27,34 @@ fn a_misspelt_record_locks_nothing_and_lacks_nothing_yet() {
         ),
         &["e spf_bad_split"],
     );
+}
+
+#[test]
+fn several_records_that_let_nobody_send_lock_the_domain() {
+    for (second, locked) in [
+        ("v=spf1  -all", true),
+        ("v=spf1 ~all", false),
+        ("v=spf1 mx -all", false),
+    ] {
+        let lines = format!("example.com TXT \"v=spf1 -all\"\nexample.com TXT \"{second}\"\n");
+        let told = check(&lines, &["e spf_multiple_records"]);
+        assert_eq!(told.spf.locked, locked, "{second}");
+        if locked {
+            let lines = format!("{lines}_dmarc.example.com TXT \"v=DMARC1; p=reject\"");
+            let report = settle(&lines, |zone| {
+                whole::judge(
+                    zone,
+                    &domain("example.com"),
+                    knowledge(),
+                    &Options::default(),
+                )
+            });
+            let findings = &report.verdict.found.findings;
+            let errors = findings.iter().filter(|f| f.severity == Severity::Error);
+            let slugs: Vec<&str> = errors.map(|f| f.word.slug).collect();
+            assert_eq!(slugs, ["spf_multiple_records"]);
+        }
+    }
 }
 
 #[test]

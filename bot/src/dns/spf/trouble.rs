@@ -33,6 +33,12 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Does it authorise nobody at all: `v=spf1 -all`?
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.mechanisms == 0 && self.end == End::All(Qualifier::Fail)
+    }
+
     /// Has the domain's own record a term that cannot be read as it stands?
     #[must_use]
     pub fn is_misspelt(&self) -> bool {
