@@ -84,7 +84,7 @@ fn ignored(at: &str, record: &str, why: &str) -> Finding {
 fn not_enforced(domain: &Domain, at: &str, record: &str, dmarc: &Dmarc) -> Finding {
     let (place, why, better) = match &dmarc.weak {
         Some((place, weak)) => {
-            let firm = weak.p.policy().is_some_and(|p| p >= Policy::Quarantine) && !weak.testing;
+            let firm = weak.p.policy().is_some_and(Policy::enforces) && !weak.testing;
             let why = match weak.pct {
                 Some(pct) if firm && pct < 100 => "applies to a part of the mail only",
                 _ if firm => "leaves out names below it",

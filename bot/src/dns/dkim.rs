@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::key::{Fault, Key};
 use self::selectors::{Look, Looks, There};
 use super::check::Options;
-use super::finding::{Area, Findings, Severity, quoted};
+use super::finding::{Area, Findings, LONGEST_SHOWN, Severity, quoted, shortened};
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
@@ -185,7 +185,7 @@ impl Stand {
             }
             Self::One(key, text, target) => {
                 shown.target.clone_from(target);
-                shown.record = Some(quoted(&[text]));
+                shown.record = Some(shortened(text, LONGEST_SHOWN));
                 shown.bits = key.bits;
                 shown.key_type = key.bits.map(|_| key.algorithm.clone());
             }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::record::{Record, Request};
 use self::walk::{Here, Step, Walk};
 use super::dkim::Dkim;
-use super::finding::{Area, Findings, quoted};
+use super::finding::{Area, Findings, LONGEST_SHOWN, shortened};
 use super::mx::Mx;
 use super::name::Domain;
 use super::spf::Spf;
@@ -38,6 +38,12 @@ impl Policy {
             Policy::Quarantine => "quarantine",
             Policy::Reject => "reject",
         }
+    }
+
+    /// Quarantine or more: does mail that fails fare worse?
+    #[must_use]
+    pub fn enforces(self) -> bool {
+        self >= Policy::Quarantine
     }
 
     /// One level lower, as `t=y` asks.
@@ -137,7 +143,7 @@ pub fn judge(
             }
             if dmarc.policy.is_some() || own {
                 dmarc.at = Some(step.name.clone());
-                dmarc.record = Some(quoted(&[&record.text]));
+                dmarc.record = Some(shortened(&record.text, LONGEST_SHOWN));
                 if !own {
                     says::own_ignored(&walk, step, found);
                 }
@@ -200,13 +206,11 @@ fn organization(walk: &Walk) -> Option<(&Step, &Record)> {
     step.record().map(|record| (step, record))
 }
 
-fn firm(policy: Option<Policy>) -> bool {
-    policy.is_some_and(|p| p >= Policy::Quarantine)
-}
-
 /// Quarantine or reject for all mail of the domain and of the names below it, as the BIMI draft wants it.
 fn is_enforced(record: &Record, dmarc: &Dmarc) -> bool {
-    firm(dmarc.policy) && firm(dmarc.subdomain_policy) && is_whole(record, dmarc.policy)
+    let both = [dmarc.policy, dmarc.subdomain_policy];
+    let firm = both.iter().all(|p| p.is_some_and(Policy::enforces));
+    firm && is_whole(record, dmarc.policy)
 }
 
 fn is_whole(record: &Record, policy: Option<Policy>) -> bool {
@@ -216,11 +220,11 @@ fn is_whole(record: &Record, policy: Option<Policy>) -> bool {
 /// Is a record's own policy firm, and for all mail?
 fn is_firm(record: &Record) -> bool {
     let policy = in_force(record, None);
-    firm(policy) && is_whole(record, policy)
+    policy.is_some_and(Policy::enforces) && is_whole(record, policy)
 }
 
 fn is_firm_below(record: &Record) -> bool {
-    firm(in_force(record, record.sp.policy()))
+    in_force(record, record.sp.policy()).is_some_and(Policy::enforces)
 }
 
 /// The policy by RFC 7489: the domain's own record, else that of the registered domain by the public suffix list. `np`,

@@ -32,7 +32,6 @@ mod hostile;
 #[cfg(test)]
 mod world;
 
-use super::finding::{LONGEST_SHOWN, shortened};
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -44,7 +43,7 @@ use self::select::{Found, Published, find};
 use self::tree::follow;
 use self::trouble::Tree;
 use super::check::Options;
-use super::finding::{Area, Findings, quoted};
+use super::finding::{Area, Findings, LONGEST_SHOWN, shortened};
 use super::mx::Mx;
 use super::name::Domain;
 use super::zone::{Failure, Kind, Zone};
@@ -172,7 +171,7 @@ pub fn judge(
         }
         Found::Several(records) => {
             spf.standing = Standing::Permerror;
-            spf.record = records.first().map(|r| quoted(&[&r.text]));
+            spf.record = records.first().map(|r| shortened(&r.text, LONGEST_SHOWN));
             // Taken together they show who was meant to send.
             spf.microsoft = records
                 .iter()
@@ -222,7 +221,7 @@ fn one(
     found: &mut Findings,
 ) {
     let (node, tree) = follow(zone, domain.as_str(), published, knowledge);
-    spf.record = Some(quoted(&[&published.text]));
+    spf.record = Some(shortened(&published.text, LONGEST_SHOWN));
     spf.lookups = tree.lookups;
     spf.void = tree.void4;
     spf.whole = !tree.cut && tree.unasked == 0;

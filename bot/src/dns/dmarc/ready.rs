@@ -11,7 +11,7 @@ use crate::text::Text;
 
 /// Says it loudly where neither SPF nor DKIM is right, and milder where one of them surely is not.
 pub fn judge(case: &Case<'_>, step: &Step, record: &Record, dmarc: &Dmarc, found: &mut Findings) {
-    let Some(policy) = dmarc.policy.filter(|p| *p >= Policy::Quarantine) else {
+    let Some(policy) = dmarc.policy.filter(|p| p.enforces()) else {
         return;
     };
     if !case.sends || case.mx.null && case.spf.record.is_none() {

@@ -149,7 +149,7 @@ impl Record {
     /// The record with quarantine or more for all mail. What is that firm already stays as it is.
     #[must_use]
     pub fn firmer(&self) -> String {
-        let firm = |request: &Request| request.policy().is_some_and(|p| p >= Policy::Quarantine);
+        let firm = |request: &Request| request.policy().is_some_and(Policy::enforces);
         let mut changes = vec![("t", None), ("pct", None)];
         if !firm(&self.p) {
             changes.push(("p", Some(Policy::Quarantine.word())));
