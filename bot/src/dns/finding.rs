@@ -148,12 +148,17 @@ impl Word {
 }
 
 impl Finding {
-    /// The order to follow first. What is to be published in it is cut to `LONGEST_SHOWN`.
+    /// The order to follow first. A record in it that is longer than `LONGEST_SHOWN` is told in words: cut off, it would be published so.
     #[must_use]
     pub fn mend(mut self, mut first_move: Text) -> Self {
         for span in &mut first_move.0 {
-            if let Span::Code(text) = span {
-                *text = shortened(text, LONGEST_SHOWN);
+            if let Span::Code(text) = span
+                && text.len() > LONGEST_SHOWN
+            {
+                let length = text.len();
+                *span = Span::Plain(format!(
+                    "the whole record as described ({length} bytes, too long to be shown here)"
+                ));
             }
         }
         self.first_move = first_move;

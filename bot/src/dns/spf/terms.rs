@@ -1,15 +1,15 @@
 //! What the domain's own record says, term by term: its end, its order, what stands twice.
 
-use crate::dns::finding::{LONGEST_SHOWN, shortened};
 use rustc_hash::FxHashSet;
 
 use super::mend;
 use super::record::{Mechanism, Qualifier, Record, What, is_record};
 use super::select::Published;
+use super::tree::LONGEST_TERM;
 use super::trouble::{End, Tree};
 use crate::dns::finding::{
     Finding, Findings, SPF_DUPLICATE, SPF_MACRO, SPF_MODIFIER_ORDER, SPF_NEUTRAL_ALL, SPF_PLUS_ALL,
-    SPF_PTR, SPF_REDIRECT_IGNORED, SPF_SYNTAX, Severity, Word, look_up,
+    SPF_PTR, SPF_REDIRECT_IGNORED, SPF_SYNTAX, Severity, Word, look_up, shortened,
 };
 use crate::dns::name::Domain;
 use crate::text::Text;
@@ -66,7 +66,7 @@ impl Page<'_> {
                 .code(record)
                 .and("."),
             None => Text::plain("Write a colon instead of the equals sign in ")
-                .code(shortened(term.text, LONGEST_SHOWN))
+                .code(shortened(term.text, LONGEST_TERM))
                 .and("."),
         };
         Some(told.mend(first_move).only(Severity::Warning))
@@ -232,7 +232,7 @@ impl Page<'_> {
                 .code(record)
                 .and("; if not, delete them."),
             None => Text::plain("Move ")
-                .code(shortened(first, LONGEST_SHOWN))
+                .code(shortened(first, LONGEST_TERM))
                 .and(" before the all, or delete it."),
         };
         let source = if redirects {
@@ -296,7 +296,7 @@ impl Page<'_> {
             ),
             "RFC 7208 section 5.5",
         );
-        let text = ptr.text;
+        let text = shortened(ptr.text, LONGEST_TERM);
         let instead = mend::replaced(self.text, |_, term| {
             matches!(term.what, What::Directive(_, Mechanism::Ptr(_))).then(Vec::new)
         });

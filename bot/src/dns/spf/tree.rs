@@ -28,7 +28,7 @@ const MOST_HOSTS_ASKED: usize = 24;
 const MOST_SHOWN: usize = 500;
 
 /// Longest term that is shown, in bytes.
-const LONGEST_TERM: usize = 300;
+pub(super) const LONGEST_TERM: usize = 300;
 
 /// Faults that are kept. What is wrong with the first hundred terms is wrong enough.
 const MOST_EVENTS: usize = 100;

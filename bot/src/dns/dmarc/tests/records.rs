@@ -370,3 +370,21 @@ fn hostile_records_are_read_in_no_time() {
     );
     assert!(check("example.com", &lines).asked.len() < 40);
 }
+
+#[test]
+fn a_record_too_long_to_be_shown_is_never_offered_in_part() {
+    let reports = "mailto:reports@example.com,".repeat(100);
+    let lines = format!(
+        "{SENDS}_dmarc.example.com TXT \"v=DMARC1; p=none; rua={reports}mailto:d@example.com\""
+    );
+    let (_, found) = check("example.com", &lines).verdict;
+    let [finding] = found.findings.as_slice() else {
+        panic!("{:?}", shown(&found));
+    };
+    let order = finding.first_move.words();
+    assert!(
+        order.starts_with("Read the reports for some weeks, then publish the whole record as described (2748 bytes,"),
+        "{order}"
+    );
+    assert!(!order.contains("v=DMARC1") && order.ends_with("_dmarc.example.com."));
+}
