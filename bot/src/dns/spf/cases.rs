@@ -400,10 +400,20 @@ fn names_the_service_that_is_missing() {
     );
     let told = check_ip(&lines, "167.89.0.7", "fail", &["e spf_missing_sender"]);
     assert!(told.first().headline.contains("SendGrid"));
-    assert!(
-        told.moves()
-            .contains("v=spf1 include:sendgrid.net include:spf.protection.outlook.com -all")
+    let record = "v=spf1 include:sendgrid.net include:spf.protection.outlook.com -all";
+    let perhaps = format!("If you send through SendGrid, publish {record}.");
+    assert_eq!(told.moves(), perhaps);
+    // Who signs with a service's key uses it.
+    let signed = format!(
+        "{lines}\ns1._domainkey.example.com CNAME s1.domainkey.u7.wl7.sendgrid.net\ns1.domainkey.u7.wl7.sendgrid.net TXT \"v=DKIM1; p=AA\""
     );
+    let told = check_ip(&signed, "167.89.0.7", "fail", &["e spf_missing_sender"]);
+    assert_eq!(told.moves(), format!("Publish {record}."));
+    let foreign = signed
+        .replace("sendgrid.net TXT", "example.net TXT")
+        .replace("u7.wl7.sendgrid.net", "u7.wl7.example.net");
+    let told = check_ip(&foreign, "167.89.0.7", "fail", &["e spf_missing_sender"]);
+    assert_eq!(told.moves(), perhaps);
     // Anybody can write such a reverse name: it does not lead back, so the server stays unknown.
     let told = check_ip(&lines, "203.0.113.9", "fail", &["e spf_missing_sender"]);
     assert!(told.first().headline.contains("nobody knows"));

@@ -115,27 +115,31 @@ pub fn judge_microsoft(
     });
 }
 
-/// Is it certain that a server belongs to the domain or to a provider it may use?
+/// Is it certain that a server belongs to the domain or to a provider that it uses?
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum Whose<'k> {
     Known,
+    /// A provider's whom anybody may use, and nothing says that the domain does: who includes him lets all his customers in.
+    Shared(&'k str),
     /// It may as well be a stranger's who forges the domain: nobody is told to let it in unasked.
     Perhaps,
 }
 
 /// The record with one more term, and a word of warning where there is no room for it.
-fn added(record: &str, term: &str, lookups: usize, whose: Whose) -> Text {
+fn added(record: &str, term: &str, lookups: usize, whose: Whose<'_>) -> Text {
     let full = term.starts_with("include:") && lookups >= MOST_LOOKUPS;
-    let (publish, add) = match whose {
-        Whose::Known => ("Publish ", "Add "),
-        Whose::Perhaps => (
-            "If that server is yours, publish ",
-            "If that server is yours, add ",
+    let (condition, publish, add) = match whose {
+        Whose::Known => (String::new(), "Publish ", "Add "),
+        Whose::Shared(provider) => (
+            format!("If you send through {provider}, "),
+            "publish ",
+            "add ",
         ),
+        Whose::Perhaps => ("If that server is yours, ".to_string(), "publish ", "add "),
     };
     let text = match mend::with(record, term) {
-        Some(new) => Text::plain(publish).code(new),
-        None => Text::plain(add)
+        Some(new) => Text::plain(condition + publish).code(new),
+        None => Text::plain(condition + add)
             .code(term)
             .and(" in front of the other terms"),
     };
@@ -228,15 +232,18 @@ pub fn judge_address(
     };
     // An include that stands there already and does not match will not help.
     let include = owner
-        .and_then(|p| p.spf.first())
-        .filter(|include| !tree.included.contains(include));
+        .and_then(|p| Some((p, p.spf.first()?)))
+        .filter(|(_, include)| !tree.included.contains(include));
     let first_move = match include {
-        Some(include) => added(
-            record,
-            &format!("include:{include}"),
-            spf.lookups,
-            Whose::Known,
-        ),
+        Some((provider, include)) => {
+            let used = whose == Whose::Known
+                || is_used(zone, domain, mx, tree, provider.name.as_str(), knowledge);
+            let through = match used {
+                true => Whose::Known,
+                false => Whose::Shared(provider.title.split(" (").next().unwrap_or_default()),
+            };
+            added(record, &format!("include:{include}"), spf.lookups, through)
+        }
         // Receivers never see such an address: the one they see has to be listed.
         None if is_private(ip) => Text::plain(
             "If that server is yours, look up the public address from which its mail leaves, and check with that one: receivers never see a private address.",
@@ -300,6 +307,27 @@ fn owner<'k>(
             let known = names.iter().find_map(|n| knowledge.provider_of(n));
             known.and_then(by_index)
         })
+}
+
+/// Does the domain itself name the provider: by its MX, in its SPF record, or by a DKIM name that leads to him?
+fn is_used(
+    zone: &Zone,
+    domain: &Domain,
+    mx: &Mx,
+    tree: &Tree,
+    provider: &str,
+    knowledge: &Knowledge,
+) -> bool {
+    let is_he = |index: u32| at(knowledge, index) == Some(provider);
+    let selectors = knowledge.provider(provider).map(|p| p.selectors.iter());
+    let leads_to_him = |selector: &String| {
+        let key = domain.below(&format!("{selector}._domainkey"));
+        let mut names = zone.ask(&key, Kind::Txt).aliases.iter();
+        names.any(|name| knowledge.provider_of(name).is_some_and(is_he))
+    };
+    mx.operator.as_deref() == Some(provider)
+        || tree.providers.iter().any(|(index, _)| is_he(*index))
+        || selectors.into_iter().flatten().any(leads_to_him)
 }
 
 /// Is an IPv4 address of the same server authorised?
