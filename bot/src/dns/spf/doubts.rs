@@ -107,6 +107,29 @@ fn own_servers_are_written_as_addresses_and_those_of_providers_are_not() {
     assert!(told.rounds <= 3, "{} rounds", told.rounds);
     let told = check(&full("mx", MICROSOFT), &["e spf_too_many_lookups"]);
     assert!(told.moves().contains("Take out what no longer sends"));
+    // A name without a public address is no term to leave out.
+    for address in ["", "in.example.com A 10.0.0.1"] {
+        let told = check(
+            &full("a:in.example.com", address),
+            &["e spf_too_many_lookups"],
+        );
+        assert!(told.moves().contains("Take out what"), "{}", told.moves());
+    }
+    // A host that several terms name takes the room of one.
+    let mails: String = (0..8)
+        .map(|n| format!("example.com MX m{n}.example.com\nm{n}.example.com A 198.51.100.{n}\nm{n}.example.com AAAA 2001:db8::{n}\n"))
+        .collect();
+    let terms: String = (0..8).map(|n| format!("a:m{n}.example.com ")).collect();
+    let told = check(
+        &full(&format!("mx {terms}"), &mails),
+        &["e spf_too_many_lookups"],
+    );
+    assert!(
+        told.moves()
+            .contains("ip4:198.51.100.7 ip6:2001:db8::7 include:i0"),
+        "{}",
+        told.moves()
+    );
     // What could not be looked up stays as it stands, and many hosts cost few questions.
     let told = World::of(&full(
         "a a:late.example",

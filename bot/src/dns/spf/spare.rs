@@ -1,5 +1,7 @@
 //! Look-ups that a record can be spared: names of the domain's own servers written as their addresses.
 
+use rustc_hash::FxHashSet;
+
 use super::Node;
 use super::evaluate::{MOST_HOSTS, can_be_asked};
 use super::mend;
@@ -26,7 +28,8 @@ pub(super) fn spare(
     let read = Record::read(text);
     let mut instead: Vec<(usize, Vec<String>)> = Vec::new();
     let mut pending = false;
-    let (mut room, mut looked_at) = (MOST_WRITTEN, 0);
+    let mut names = FxHashSet::default();
+    let mut looked_at = 0;
     for ((place, term), shown) in (1..).zip(read.reached()).zip(&node.terms) {
         let What::Directive(Qualifier::Pass, mechanism) = &term.what else {
             continue;
@@ -60,10 +63,14 @@ pub(super) fn spare(
             vec![name]
         };
         let foreign = |host: &String| !can_be_asked(host) || knowledge.provider_of(host).is_some();
-        if hosts.len() > room || hosts.iter().any(foreign) {
+        if hosts.iter().any(foreign) {
             continue;
         }
-        room -= hosts.len();
+        let new: FxHashSet<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        if names.union(&new).count() > MOST_WRITTEN {
+            continue;
+        }
+        names.extend(new);
         let asked = hosts.iter().flat_map(|host| {
             let of = |kind| zone.ask(host, kind);
             [of(Kind::A), of(Kind::Aaaa)]
@@ -79,7 +86,11 @@ pub(super) fn spare(
             let family = if ip.is_ipv4() { "ip4" } else { "ip6" };
             format!("{family}:{ip}")
         });
-        instead.push((place, written.collect()));
+        let written: Vec<String> = written.collect();
+        // A name without a public address has nothing to be written as, and is not silently lost.
+        if !written.is_empty() {
+            instead.push((place, written));
+        }
     }
     if pending || instead.is_empty() {
         return None;
