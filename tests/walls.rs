@@ -16,7 +16,7 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply", "text", "tickets"]),
@@ -30,6 +30,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("tickets", &["classify", "knowledge", "place", "time"]),
     ("store", &["place", "reply", "tickets", "time"]),
     ("commands", &["ask", "dns", "form", "tickets"]),
+    ("audit", &["place", "store", "time"]),
     ("names", &[]),
     ("network", &[]),
     ("ndr", &["code"]),

@@ -34,4 +34,5 @@ pub mod text;
 
 pub mod tickets;
 
+pub mod audit;
 pub mod store;

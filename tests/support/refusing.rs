@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bot::place::{DeskName, MessageRef, Place};
+use bot::store::audit::{Addition, KeyOf, PersonKey};
 use bot::store::inbox::{Event, EventId, NewEvent, Received};
 use bot::store::memory::{Answer, Cursor, Feedback};
 use bot::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
@@ -69,6 +70,10 @@ impl Store for Refusing {
         said_in(desk: DeskName, message: MessageRef) -> Option<Said>;
         due_tickets(now: Time, most: usize) -> Vec<Ticket>;
         sightings(desk: DeskName, fingerprint: String, since: Time, most: usize) -> Vec<Sighting>;
+        audit(addition: Addition) -> bool;
+        audit_length() -> u64;
+        audited(from: u64, most: usize) -> Vec<(u64, Vec<u8>)>;
+        audit_keys(wanted: Vec<KeyOf>) -> Vec<Option<PersonKey>>;
         prune(what: Prune) -> usize;
         close() -> ();
     }

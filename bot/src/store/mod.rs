@@ -3,6 +3,7 @@
 //! When an operation of a [`Store`] returns `Ok`, what it did is on the disk; what it shows others is on the disk as well. It answers
 //! to any task of an async program and never blocks one. It has no clock: callers pass the time.
 
+pub mod audit;
 pub mod inbox;
 pub mod memory;
 pub mod outbox;
@@ -14,6 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::place::{DeskName, MessageRef, Place};
+use crate::store::audit::{Addition, KeyOf, PersonKey};
 use crate::store::inbox::{Event, EventId, NewEvent, Outcome, Received};
 use crate::store::memory::{Answer, Cursor, Feedback};
 use crate::store::outbox::{Dead, Due, NewPost, PostId, PostKey, Posted, Pull, Settled};
@@ -184,7 +186,20 @@ pub trait Store: Send + Sync {
         most: usize,
     ) -> Promise<'_, Vec<Sighting>>;
 
-    /// Takes old rows away. How many.
+    /// Adds an entry to the audit chain, with the keys that come and go with it. `false`, and nothing is changed, where it would not be
+    /// the next one.
+    fn audit(&self, addition: Addition) -> Promise<'_, bool>;
+
+    /// How many entries the audit chain has.
+    fn audit_length(&self) -> Promise<'_, u64>;
+
+    /// Entries of the audit chain in their order, `from` the first that is wanted.
+    fn audited(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Vec<u8>)>>;
+
+    /// For each that is wanted its key, unless it was dropped or never was.
+    fn audit_keys(&self, wanted: Vec<KeyOf>) -> Promise<'_, Vec<Option<PersonKey>>>;
+
+    /// Takes old rows away. How many. The audit chain stays.
     fn prune(&self, what: Prune) -> Promise<'_, usize>;
 
     /// How the store fares. Asks nothing of the disk.

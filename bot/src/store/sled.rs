@@ -7,6 +7,7 @@
 //! tried again each second, and everything is refused until the database was opened, verified and written anew; after a write that
 //! the disk did not confirm, until the next start.
 
+mod audit;
 mod commit;
 mod draft;
 mod inbox;
@@ -31,6 +32,7 @@ use self::draft::{Draft, Fault};
 use self::mind::Mind;
 use self::open::trouble_of;
 use crate::place::{DeskName, MessageRef, Place};
+use crate::store::audit::{Addition, KeyOf, PersonKey};
 use crate::store::inbox::{Event, EventId, NewEvent, Received};
 use crate::store::memory::{Answer, Cursor, Feedback};
 use crate::store::outbox::{Dead, Due, PostId, PostKey, Posted, Pull, Settled};
@@ -241,6 +243,22 @@ impl Store for SledStore {
         most: usize,
     ) -> Promise<'_, Vec<Sighting>> {
         self.run(move |draft, _| ticketing::sightings(draft, &desk, &fingerprint, since, most))
+    }
+
+    fn audit(&self, addition: Addition) -> Promise<'_, bool> {
+        self.run(move |draft, _| audit::add(draft, &addition))
+    }
+
+    fn audit_length(&self) -> Promise<'_, u64> {
+        self.run(|draft, _| audit::length(draft))
+    }
+
+    fn audited(&self, from: u64, most: usize) -> Promise<'_, Vec<(u64, Vec<u8>)>> {
+        self.run(move |draft, _| audit::entries(draft, from, most))
+    }
+
+    fn audit_keys(&self, wanted: Vec<KeyOf>) -> Promise<'_, Vec<Option<PersonKey>>> {
+        self.run(move |draft, _| audit::keys(draft, &wanted))
     }
 
     fn prune(&self, what: Prune) -> Promise<'_, usize> {

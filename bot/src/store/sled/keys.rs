@@ -68,6 +68,10 @@ pub enum Kind {
     Sighting = b'G',
     SightingTime = b'U',
     SightingOf = b'Q',
+    /// An entry of the audit chain; a key by its name; a person -> the name of his key.
+    Audit = b'i',
+    AuditKey = b'y',
+    AuditPerson = b'w',
     /// A piece of a value that is too large for one row.
     Chunk = b'~',
 }
