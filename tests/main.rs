@@ -1,5 +1,6 @@
 //! The one test binary: a module for each subject.
 
+mod audit;
 mod check_domain;
 mod cli;
 mod corpus;

@@ -58,6 +58,9 @@ pub enum Task {
     /// Look after the durable store
     #[command(subcommand)]
     Store(KeepStore),
+    /// Look after the audit chain: who asked for what in other people's mail
+    #[command(subcommand)]
+    Audit(Audit),
     /// Measure speed over a folder of messages, beside the MIME parser alone
     Bench {
         /// A folder of messages
@@ -280,4 +283,47 @@ pub enum KeepStore {
         #[arg(long, default_value_t = 300_000)]
         payload: usize,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Audit {
+    /// Verify every entry, and say which attempts have no outcome
+    Verify {
+        /// A head that was kept elsewhere: shows whether the end was cut off since
+        #[arg(long, value_name = "COUNT:SEAL")]
+        head: Option<String>,
+        #[command(flatten)]
+        of: AuditOf,
+    },
+    /// Print how many entries there are and the last seal: keep it where the program cannot write
+    Head {
+        #[command(flatten)]
+        of: AuditOf,
+    },
+    /// Print each entry as a line of JSON, and the head after them
+    Export {
+        /// The first entry that is wanted
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        from: u64,
+        /// Write the addresses out instead of a mask for each (whom you forget later, an export keeps)
+        #[arg(long)]
+        addresses: bool,
+        #[command(flatten)]
+        of: AuditOf,
+    },
+    /// Forget people: their addresses can be read in no entry any more, and the chain still verifies
+    Forget {
+        /// Addresses; `-` reads one from each line of standard input
+        #[arg(value_name = "ADDRESS|-", required = true)]
+        addresses: Vec<String>,
+        #[command(flatten)]
+        of: AuditOf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct AuditOf {
+    /// The config that names the store and the audit key
+    #[arg(long, value_name = "FILE", default_value = "bouncedesk.toml")]
+    pub config: PathBuf,
 }

@@ -11,7 +11,8 @@ use bot::store::memory::Feedback;
 
 use crate::args;
 use crate::check_domain::runtime;
-use crate::store::served;
+use crate::config::Config;
+use crate::store;
 use crate::terminal::render::harmless;
 
 /// Rows in one go.
@@ -66,7 +67,8 @@ fn list(config: &Path, out: &mut impl Write) -> Result<()> {
 }
 
 fn each(config: &Path, with: &mut dyn FnMut(u64, Feedback) -> Result<()>) -> Result<()> {
-    let store = served(config)?;
+    let config = Config::read(config)?;
+    let store = store::open(&config)?;
     let runtime = runtime()?;
     let mut from = 0;
     loop {

@@ -4,6 +4,7 @@ pub mod args;
 pub mod array;
 pub mod config;
 
+pub mod audit;
 pub mod bench;
 pub mod check_domain;
 pub mod explain;

@@ -13,7 +13,8 @@ use tokio::runtime::Runtime;
 
 use crate::args;
 use crate::check_domain::runtime;
-use crate::store::served;
+use crate::config::Config;
+use crate::store::open;
 use crate::terminal::render::harmless;
 
 /// Letters in one go.
@@ -27,11 +28,11 @@ pub fn run(task: &args::Outbox) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     match task {
         args::Outbox::List { config } => {
-            let store = served(config)?;
+            let store = open(&Config::read(config)?)?;
             list(&store, &runtime()?, &mut out)?;
         }
         args::Outbox::Retry { which, config } => {
-            let store = served(config)?;
+            let store = open(&Config::read(config)?)?;
             let back = each(&store, &runtime()?, which, |store, runtime, id| {
                 runtime.block_on(store.retry(id, now()))
             })?;
@@ -42,7 +43,7 @@ pub fn run(task: &args::Outbox) -> Result<ExitCode> {
             )?;
         }
         args::Outbox::Drop { which, config } => {
-            let store = served(config)?;
+            let store = open(&Config::read(config)?)?;
             let gone = each(&store, &runtime()?, which, |store, runtime, id| {
                 runtime.block_on(store.discard(id, now())).map(|()| 1)
             })?;

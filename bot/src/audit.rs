@@ -27,6 +27,9 @@ use crate::store::audit::{Addition, KeyOf, PersonKey};
 use crate::store::trouble::Trouble;
 use crate::time::Time;
 
+/// Characters that the secret has at least.
+pub const SHORTEST_SECRET: usize = 32;
+
 /// How often an entry is tried again because another process wrote one first.
 const MOST_TRIES: usize = 16;
 
@@ -35,10 +38,7 @@ const MOST_TRIES: usize = 16;
 pub enum Failure {
     #[error("the audit entry could not be written or read: {0}")]
     Store(#[from] Trouble),
-    #[error(
-        "the audit key is too short: it takes at least {} characters",
-        Keys::SHORTEST
-    )]
+    #[error("the audit key is too short: it takes at least {SHORTEST_SECRET} characters")]
     ShortKey,
     #[error(
         "the audit chain does not go on with this key: name the key that it was begun with, or let `audit verify` say what was changed"

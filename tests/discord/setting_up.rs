@@ -20,7 +20,11 @@ fn it_registers_the_commands_and_prints_the_invite() {
     // The fake says that the intent is switched off.
     assert!(done.out.contains("Message Content Intent"), "{}", done.out);
     let commands = bed.fake.asked("PUT", "/commands").remove(0);
-    assert_eq!(commands.as_array().map(Vec::len), Some(bot::commands::COMMANDS.len() + 1), "{commands:#}");
+    assert_eq!(
+        commands.as_array().map(Vec::len),
+        Some(bot::commands::COMMANDS.len() + 1),
+        "{commands:#}"
+    );
     bed.fake.state().faults.push_back(Fault {
         method: "GET",
         path: "/users/@me",

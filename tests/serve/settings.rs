@@ -184,9 +184,11 @@ fn the_example_config_is_right_and_explains_every_key() {
         "slack-signing-secret",
         "slack-bot-token",
         "discord-token",
+        "audit-key",
     ] {
         fs::create_dir_all(folder.path().join("secrets")).expect("a folder can be made");
-        fs::write(folder.path().join("secrets").join(name), "a-token").expect("a file");
+        let long = "a-token-of-more-than-32-characters";
+        fs::write(folder.path().join("secrets").join(name), long).expect("a file");
     }
     Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:#?}"));
     // What is commented out is right as well.
@@ -213,7 +215,7 @@ fn the_example_config_is_right_and_explains_every_key() {
 /// Every key that the config takes, read from where they are declared.
 fn keys_of_the_config() -> Vec<String> {
     let mut keys = Vec::new();
-    for file in ["mod.rs", "platform.rs", "desk.rs"] {
+    for file in ["mod.rs", "audit.rs", "platform.rs", "desk.rs"] {
         let path = root().join("adapters/src/config").join(file);
         let source = fs::read_to_string(path).expect("the source is there");
         let mut written = false;
@@ -232,6 +234,7 @@ fn keys_of_the_config() -> Vec<String> {
             let section = [
                 "Dns",
                 "Keep",
+                "Audit",
                 "Slack",
                 "Discord",
                 "Written",

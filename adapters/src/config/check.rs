@@ -9,7 +9,7 @@ use bot::desk::Desk;
 
 use super::desk::{DISCORD, SLACK};
 use super::platform::{Discord, Slack, SlackMode};
-use super::{Config, Written};
+use super::{Config, Written, audit};
 
 /// Longest time that is kept, in days.
 const LONGEST: u16 = 3_660;
@@ -42,6 +42,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
         knowledge,
         dns,
         keep,
+        mut audit,
         mut slack,
         mut discord,
         desks: written_desks,
@@ -52,6 +53,9 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
     }
     if let Some(discord) = &mut discord {
         look_at_discord(discord, folder, loopback_only, &mut faults);
+    }
+    if let Some(audit) = &mut audit {
+        audit::check(audit, folder, &folder.join(&store), &mut faults);
     }
     let mut overlays = Vec::new();
     let mut desks = Vec::new();
@@ -95,6 +99,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
             knowledge: knowledge.map(|path| folder.join(path)),
             dns,
             keep,
+            audit,
             slack,
             discord,
             desks,

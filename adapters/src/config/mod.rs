@@ -1,5 +1,6 @@
 //! `bouncedesk.toml`: read, looked through, every fault told in one sentence with its key. Tokens come from files or variables.
 
+pub mod audit;
 pub(crate) mod check;
 pub(crate) mod desk;
 pub mod platform;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use bot::desk::Desk;
 use serde::Deserialize;
 
+use audit::Audit;
 pub use check::is_loopback;
 use platform::{Discord, Slack};
 
@@ -30,6 +32,8 @@ pub struct Config {
     pub knowledge: Option<PathBuf>,
     pub dns: Dns,
     pub keep: Keep,
+    /// `None`: nothing is written down, and so nothing is done that has to be.
+    pub audit: Option<Audit>,
     pub slack: Option<Slack>,
     pub discord: Option<Discord>,
     pub desks: Vec<Desk>,
@@ -161,6 +165,7 @@ struct Written {
     dns: Dns,
     #[serde(default)]
     keep: Keep,
+    audit: Option<Audit>,
     slack: Option<Slack>,
     discord: Option<Discord>,
     #[serde(default, rename = "desk")]

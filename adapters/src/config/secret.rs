@@ -32,6 +32,15 @@ impl Secret {
         self.value.expose_secret()
     }
 
+    /// The file that it is read from, as the config names it.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Environment(_) | Source::Missing => None,
+        }
+    }
+
     /// Reads it; a file is looked for beside the config.
     ///
     /// # Errors

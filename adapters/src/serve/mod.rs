@@ -18,6 +18,7 @@ mod work;
 mod send;
 
 mod far;
+mod heads;
 pub mod logs;
 mod missed;
 mod reload;

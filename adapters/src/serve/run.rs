@@ -17,7 +17,7 @@ use super::chat::Chat;
 use super::door::Door;
 use super::server::{AT_ONCE, CHECKS_AT_ONCE, Server, now};
 use super::world::World;
-use super::{logs, reload, send};
+use super::{heads, logs, reload, send};
 use crate::config::{Config, Keep};
 use crate::web::{self, Status};
 
@@ -108,7 +108,8 @@ impl Program {
     ) -> Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let world = World::new(config)?;
-        let server = Arc::new(Server::new(store, world, chats, stopped.clone()));
+        let audit = heads::open(config, &store)?;
+        let server = Arc::new(Server::new(store, audit, world, chats, stopped.clone()));
         let door = Door::new(Arc::clone(&server));
         let left = door.resume().await.context("take up what was left")?;
         if left > 0 {
@@ -130,6 +131,10 @@ impl Program {
             program.sending.push(tokio::spawn(sender));
             let listen = Arc::clone(&line.chat).listen(door.clone(), stopped.clone());
             program.listening.push((name, tokio::spawn(listen)));
+        }
+        if let Some(audit) = &server.audit {
+            let noting = heads::run(Arc::clone(audit), stopped.clone());
+            program.others.push(tokio::spawn(noting));
         }
         let cleaning = clean(Arc::clone(&server), kept);
         program.others.push(tokio::spawn(cleaning));

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
+use bot::audit::Audit;
 use bot::desk::{Desk, Right};
 use bot::event::Person;
 use bot::place::{Channel, MessageRef};
@@ -33,6 +34,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A serving program.
 pub struct Server {
     pub store: Arc<dyn Store>,
+    /// `None`: the config names no key.
+    pub audit: Option<Arc<Audit>>,
     world: RwLock<Arc<World>>,
     chats: Vec<Line>,
     /// What happens to one message happens in its order.
@@ -55,7 +58,13 @@ pub struct Line {
 }
 
 impl Server {
-    pub fn new(store: Arc<dyn Store>, world: World, chats: Vec<Arc<dyn Chat>>, stop: Stop) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        audit: Option<Arc<Audit>>,
+        world: World,
+        chats: Vec<Arc<dyn Chat>>,
+        stop: Stop,
+    ) -> Self {
         let line = |chat| Line {
             chat,
             wake: Notify::new(),
@@ -63,6 +72,7 @@ impl Server {
         };
         Self {
             store,
+            audit,
             world: RwLock::new(Arc::new(world)),
             chats: chats.into_iter().map(line).collect(),
             messages: Turns::default(),

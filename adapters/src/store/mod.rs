@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bot::store::Store;
 use bot::store::sled::SledStore;
 use bot::store::trouble::Trouble;
@@ -34,20 +34,20 @@ pub fn run(task: &KeepStore) -> Result<ExitCode> {
     }
 }
 
-/// Opens the store of a config.
+/// Opens the store that a config names, for a command beside the serving program.
 ///
 /// # Errors
-/// One sentence that says what to do: also while a program serves from it.
-pub fn served(config: &Path) -> Result<SledStore> {
-    let folder = Config::read(config)?.store;
-    anyhow::ensure!(
-        folder.join("db").is_file(),
-        "{} holds no store yet: nothing was served from it",
-        folder.display()
-    );
-    match SledStore::open(&folder) {
-        Err(Trouble::InUse(folder)) => anyhow::bail!(
-            "the store in {} is in use: stop the serving program for a moment",
+/// Where there is none yet, or it is in use.
+pub fn open(config: &Config) -> Result<SledStore> {
+    if !config.store.join("db").is_file() {
+        bail!(
+            "{} holds no store yet: nothing was served from it",
+            config.store.display()
+        );
+    }
+    match SledStore::open(&config.store) {
+        Err(Trouble::InUse(folder)) => bail!(
+            "the store in {} is in use: stop the serving program for a moment, or read a copy of a backup",
             folder.display()
         ),
         opened => Ok(opened?),

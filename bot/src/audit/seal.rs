@@ -6,10 +6,10 @@ use ring::hkdf::{HKDF_SHA256, Prk, Salt};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::Failure;
 use super::chain::Seal;
 use super::entry::Piece;
 use super::person::normal;
+use super::{Failure, SHORTEST_SECRET};
 use crate::store::audit::PersonKey;
 
 /// Bytes of a person's key.
@@ -33,11 +33,8 @@ pub struct Personal {
 }
 
 impl Keys {
-    /// Characters that a secret has at least.
-    pub const SHORTEST: usize = 32;
-
     pub fn derive(secret: &str) -> Result<Self, Failure> {
-        if secret.chars().count() < Self::SHORTEST {
+        if secret.chars().count() < SHORTEST_SECRET {
             return Err(Failure::ShortKey);
         }
         let root = Salt::new(HKDF_SHA256, b"bouncedesk audit 1").extract(secret.as_bytes());
