@@ -5,8 +5,7 @@ use std::process::ExitCode;
 use adapters::args::{Arguments, Setup, Task};
 use adapters::terminal::is_closed_pipe;
 use adapters::{
-    audit, bench, check_domain, discord, explain, feedback, keep, outbox, serve, slack, store,
-    terminal,
+    bench, check_domain, discord, explain, feedback, keep, outbox, serve, slack, store, terminal,
 };
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
@@ -28,7 +27,7 @@ fn main() -> ExitCode {
         Task::Feedback(task) => feedback::run(&task),
         Task::Outbox(task) => outbox::run(&task),
         Task::Store(task) => store::run(&task),
-        Task::Audit(task) => audit::run(&task),
+        Task::Audit(task) => adapters::audit::run(&task),
         Task::Setup(Setup::Slack {
             config,
             request_url,

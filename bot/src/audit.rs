@@ -20,7 +20,7 @@ use std::time::SystemTime;
 use tokio::sync::Mutex;
 
 use self::chain::{Head, Linked};
-use self::entry::{Act, Body, EntryId, Intent, Outcome, What};
+use self::entry::{Act, Body, EntryId, Intent, Outcome, Part, What, Written};
 use self::seal::Keys;
 use crate::store::Store;
 use crate::store::audit::{Addition, KeyOf, PersonKey};
@@ -117,7 +117,7 @@ impl Audit {
     /// # Errors
     /// Why it could not be written: then it must not be done.
     pub async fn intend(&self, intent: Intent) -> Result<Intended, Failure> {
-        let id = self.append(What::Intent(intent), Vec::new()).await?;
+        let (id, _) = self.append(What::Intent(intent)).await?;
         Ok(Intended(id))
     }
 
@@ -127,8 +127,7 @@ impl Audit {
     /// Why it could not be written: the attempt then stands there without an outcome.
     pub async fn outcome(&self, intended: Intended, outcome: Outcome) -> Result<(), Failure> {
         let of = intended.id();
-        self.append(What::Outcome { of, outcome }, Vec::new())
-            .await?;
+        self.append(What::Outcome { of, outcome }).await?;
         Ok(())
     }
 
@@ -149,12 +148,8 @@ impl Audit {
         let mut people: Vec<String> = addresses.iter().map(|a| self.keys.person(a)).collect();
         people.sort_unstable();
         people.dedup();
-        let known = self.keys_of(&people).await?;
-        let dropped: Vec<PersonKey> = known.into_iter().flatten().collect();
-        let keys = dropped.iter().map(|key| key.id.clone()).collect();
-        let count = dropped.len();
-        self.append(What::Forgotten { of, keys }, dropped).await?;
-        Ok(count)
+        let (_, dropped) = self.append(What::Forgotten { of, people }).await?;
+        Ok(dropped)
     }
 
     /// How long the chain is, and its last seal: what has to be kept elsewhere. The last entry is looked at.
@@ -171,7 +166,8 @@ impl Audit {
         Ok(known)
     }
 
-    async fn append(&self, what: What, dropped: Vec<PersonKey>) -> Result<EntryId, Failure> {
+    /// The number of the new entry, and how many keys were dropped with it.
+    async fn append(&self, what: What) -> Result<(EntryId, usize), Failure> {
         let body = Body {
             at: Time::from(SystemTime::now()),
             what,
@@ -183,25 +179,37 @@ impl Audit {
                 Some(last) => last,
                 None => self.read_head().await?,
             };
-            let (body, keys) = self.sealed(&body).await?;
-            let linked = Linked::after(&last, &body, &self.keys);
+            // Keys are looked up for each try, since the entry that came first may have brought or dropped some.
+            let dropped = self.to_drop(&body.what).await?;
+            let (written, keys) = self.sealed(body.written(&dropped)).await?;
+            let linked = Linked::after(&last, &written, &self.keys);
+            let count = dropped.len();
             let added = self.store.audit(Addition {
                 number: linked.head.count,
                 entry: linked.row,
                 keys,
-                dropped: dropped.clone(),
+                dropped,
             });
             if added.await? {
                 *head = Some(linked.head);
-                return Ok(EntryId(linked.head.count));
+                return Ok((EntryId(linked.head.count), count));
             }
         }
         Err(Failure::Busy)
     }
 
-    /// The body as it is stored, and the keys of people who are named for the first time.
-    async fn sealed(&self, body: &Body) -> Result<(Vec<u8>, Vec<PersonKey>), Failure> {
-        let written = body.written();
+    async fn to_drop(&self, what: &What) -> Result<Vec<PersonKey>, Failure> {
+        match what {
+            What::Forgotten { of: _, people } => {
+                let known = self.keys_of(people).await?;
+                Ok(known.into_iter().flatten().collect())
+            }
+            What::Intent(_) | What::Outcome { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// The entry as it is stored, and the keys of people who are named for the first time.
+    async fn sealed(&self, written: Written<Part>) -> Result<(Vec<u8>, Vec<PersonKey>), Failure> {
         let mut people: Vec<String> = Vec::new();
         for address in written.addresses() {
             let person = self.keys.person(address);
@@ -243,10 +251,9 @@ impl Audit {
 
     async fn read_head(&self) -> Result<Head, Failure> {
         let count = self.store.audit_length().await?;
-        let rows = self
-            .store
-            .audited(count.saturating_sub(1).max(1), 2)
-            .await?;
-        chain::head(&rows, count, &self.keys).ok_or(Failure::Head)
+        let last_two = count.saturating_sub(1).max(1);
+        // Where another process adds in between, these are not the last ones any more, and the addition after them is refused.
+        let rows = self.store.audited(last_two, 2).await?;
+        chain::head(&rows, &self.keys).ok_or(Failure::Head)
     }
 }

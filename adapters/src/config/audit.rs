@@ -3,17 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::Audit;
 use bot::audit::SHORTEST_SECRET;
-use serde::Deserialize;
-
-use super::secret::Secret;
-
-/// `[audit]`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Audit {
-    pub key: Secret,
-}
 
 /// Reads the key, and says what is wrong with it.
 pub(super) fn check(audit: &mut Audit, folder: &Path, store: &Path, faults: &mut Vec<String>) {

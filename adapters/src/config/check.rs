@@ -9,7 +9,7 @@ use bot::desk::Desk;
 
 use super::desk::{DISCORD, SLACK};
 use super::platform::{Discord, Slack, SlackMode};
-use super::{Config, Written, audit};
+use super::{Config, Written};
 
 /// Longest time that is kept, in days.
 const LONGEST: u16 = 3_660;
@@ -48,14 +48,14 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
         desks: written_desks,
     } = written;
     let mut faults = Vec::new();
+    if let Some(audit) = &mut audit {
+        super::audit::check(audit, folder, &folder.join(&store), &mut faults);
+    }
     if let Some(slack) = &mut slack {
         look_at_slack(slack, folder, loopback_only, &mut faults);
     }
     if let Some(discord) = &mut discord {
         look_at_discord(discord, folder, loopback_only, &mut faults);
-    }
-    if let Some(audit) = &mut audit {
-        audit::check(audit, folder, &folder.join(&store), &mut faults);
     }
     let mut overlays = Vec::new();
     let mut desks = Vec::new();

@@ -1,6 +1,6 @@
 //! `bouncedesk.toml`: read, looked through, every fault told in one sentence with its key. Tokens come from files or variables.
 
-pub mod audit;
+mod audit;
 pub(crate) mod check;
 pub(crate) mod desk;
 pub mod platform;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use bot::desk::Desk;
 use serde::Deserialize;
 
-use audit::Audit;
 pub use check::is_loopback;
 use platform::{Discord, Slack};
+use secret::Secret;
 
 /// Largest config that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -98,6 +98,13 @@ impl Default for Keep {
             feedback_days: 400,
         }
     }
+}
+
+/// `[audit]`: the secret that seals the audit chain.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    pub key: Secret,
 }
 
 /// Everything that is wrong with a config.

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tracing::{error, info};
 
 use super::chat::Stop;
-use crate::config::Config;
+use crate::config::{self, Config};
 
 /// How often the head is looked at.
 const LOOKING: Duration = Duration::from_secs(3_600);
@@ -20,7 +20,7 @@ const LOOKING: Duration = Duration::from_secs(3_600);
 /// # Errors
 /// When the key is too short.
 pub fn open(config: &Config, store: &Arc<dyn Store>) -> Result<Option<Arc<Audit>>> {
-    let chain = |of: &crate::config::audit::Audit| Audit::new(Arc::clone(store), of.key.expose());
+    let chain = |of: &config::Audit| Audit::new(Arc::clone(store), of.key.expose());
     let audit = config.audit.as_ref().map(chain).transpose()?;
     Ok(audit.map(Arc::new))
 }

@@ -106,9 +106,9 @@ impl Program {
         store: Arc<dyn Store>,
         chats: Vec<Arc<dyn Chat>>,
     ) -> Result<Self> {
+        let audit = heads::open(config, &store)?;
         let (stop, stopped) = watch::channel(false);
         let world = World::new(config)?;
-        let audit = heads::open(config, &store)?;
         let server = Arc::new(Server::new(store, audit, world, chats, stopped.clone()));
         let door = Door::new(Arc::clone(&server));
         let left = door.resume().await.context("take up what was left")?;

@@ -77,17 +77,19 @@ pub fn holds(number: u64, before: &Seal, row: &[u8], keys: &Keys) -> bool {
     parts(row).is_some_and(|(seal, body)| keys.verifies(&message(number, before, body), seal))
 }
 
-/// The head of a chain of so many entries whose last ones (at most two) these are; `None` where they do not hold.
-pub fn head(rows: &[(u64, Vec<u8>)], count: u64, keys: &Keys) -> Option<Head> {
-    let (before, last) = match rows {
-        [] if count == 0 => return Some(Head::default()),
-        [last] => (Seal::default(), last),
+/// The head of a chain that ends with these rows, the last two where there are so many; `None` where they do not hold.
+pub fn head(rows: &[(u64, Vec<u8>)], keys: &Keys) -> Option<Head> {
+    let (before, (count, row)) = match rows {
+        [] => return Some(Head::default()),
+        [first] if first.0 == 1 => (Seal::default(), first),
         [before, last] if before.0.checked_add(1) == Some(last.0) => (*parts(&before.1)?.0, last),
         _ => return None,
     };
-    let sound = last.0 == count && (rows.len() == 2 || count == 1);
-    let (seal, _) = parts(&last.1)?;
-    (sound && holds(count, &before, &last.1, keys)).then_some(Head { count, seal: *seal })
+    let (seal, _) = parts(row)?;
+    holds(*count, &before, row, keys).then_some(Head {
+        count: *count,
+        seal: *seal,
+    })
 }
 
 fn message(number: u64, before: &Seal, body: &[u8]) -> Vec<u8> {

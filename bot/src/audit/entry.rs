@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Failure;
 use super::person::parts;
 use crate::place::DeskName;
+use crate::store::audit::PersonKey;
 use crate::time::Time;
 
 /// Most bytes of who asks, of a desk, a tenant or a reason.
@@ -80,8 +81,15 @@ pub(super) struct Body {
 
 pub(super) enum What {
     Intent(Intent),
-    Outcome { of: EntryId, outcome: Outcome },
-    Forgotten { of: EntryId, keys: Vec<String> },
+    Outcome {
+        of: EntryId,
+        outcome: Outcome,
+    },
+    /// Whose keys go with it, as digests.
+    Forgotten {
+        of: EntryId,
+        people: Vec<String>,
+    },
 }
 
 /// A piece of text before it is encrypted.
@@ -140,7 +148,8 @@ pub enum How {
 }
 
 impl Body {
-    pub fn written(&self) -> Written<Part> {
+    /// `dropped`: the keys that go with it.
+    pub fn written(&self, dropped: &[PersonKey]) -> Written<Part> {
         let word = |text: &str| parts(text, LONGEST_WORD);
         let kind = match &self.what {
             What::Intent(intent) => Kind::Intent {
@@ -164,9 +173,9 @@ impl Body {
                     why: word(why),
                 }
             }
-            What::Forgotten { of, keys } => Kind::Forgotten {
+            What::Forgotten { of, people: _ } => Kind::Forgotten {
                 of: *of,
-                keys: keys.clone(),
+                keys: dropped.iter().map(|key| key.id.clone()).collect(),
             },
         };
         Written { at: self.at, kind }
