@@ -58,6 +58,19 @@ impl Text {
         })
     }
 
+    /// The same, where each literal span of more than `most` characters is told in words: of a text that is to be copied no half may stand.
+    #[must_use]
+    pub fn with_short_code(&self, most: usize) -> Self {
+        let spans = self.0.iter().map(|span| match span {
+            Span::Code(text) if text.chars().count() > most => Span::Plain(format!(
+                "(a text of {} characters, too long for this place: the command line shows it whole)",
+                text.chars().count()
+            )),
+            Span::Plain(_) | Span::Strong(_) | Span::Code(_) | Span::Link { .. } => span.clone(),
+        });
+        Self(spans.collect())
+    }
+
     /// The words alone.
     #[must_use]
     pub fn words(&self) -> String {

@@ -15,6 +15,8 @@ const LEAST: usize = 60;
 const NAME: usize = 256;
 pub const VALUE: usize = 1_024;
 const FIELDS: usize = 25;
+/// Where a text does not fit, its longer literal parts are told in words.
+const LITERAL: usize = 100;
 
 /// A text as Discord's markup.
 #[must_use]
@@ -27,6 +29,16 @@ pub fn markdown(text: &Text) -> String {
         Span::Link { label, target } => link(label, target),
     });
     spans.collect()
+}
+
+/// The same, for so much room: literal parts stand in it whole or not at all.
+fn fitting(text: &Text, room: usize) -> String {
+    let whole = markdown(text);
+    if length(&whole) <= room {
+        whole
+    } else {
+        markdown(&text.with_short_code(LITERAL))
+    }
 }
 
 /// May a character stand in an address?
@@ -93,7 +105,11 @@ impl Page {
 
     pub fn said(&mut self, label: &str, text: &Text) {
         if !text.is_empty() {
-            self.paragraph(&format!("**{label}:** {}", markdown(text)));
+            let label = format!("**{label}:** ");
+            // A line end stands before it.
+            let room = (DESCRIPTION - length(&self.description)).min(self.left);
+            let text = fitting(text, room.saturating_sub(length(&label) + 1));
+            self.paragraph(&(label + &text));
         }
     }
 
@@ -201,12 +217,16 @@ impl Page {
                 Mark::Note => "\u{2139}",
                 Mark::Fine => "\u{2705}",
             };
-            let mut lines = Vec::new();
-            match (party.is_empty(), first_move.is_empty()) {
-                (false, _) => lines.push(format!("{}: {}", markdown(party), markdown(first_move))),
-                (true, false) => lines.push(markdown(first_move)),
-                (true, true) => {}
-            }
+            let order = |most: usize| match (party.is_empty(), first_move.is_empty()) {
+                (false, _) => {
+                    let party = markdown(party) + ": ";
+                    let room = most.saturating_sub(length(&party));
+                    party + &fitting(first_move, room)
+                }
+                (true, _) => fitting(first_move, most),
+            };
+            let mut lines = vec![order(VALUE)];
+            lines.retain(|line| !line.is_empty());
             // A record may be of any length; its block must be closed all the same.
             if let Some(record) = record {
                 lines.push(block(record, 400));
@@ -222,8 +242,7 @@ impl Page {
                     if length(whole) <= most {
                         return whole.to_string();
                     }
-                    let words = lines.iter().find(|line| !line.starts_with('`'));
-                    cut_markup(words.map_or("", String::as_str), most)
+                    cut_markup(&order(most), most)
                 },
             );
         }
@@ -281,5 +300,38 @@ impl Page {
             self.fields.push(("\u{2026}".into(), value));
         }
         (self.description, self.fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A check whose first move holds a record of that length.
+    fn check(length: usize) -> Check {
+        Check {
+            mark: Mark::Error,
+            title: Text::plain("Too many look-ups"),
+            party: Text::plain("The domain's DNS owner"),
+            first_move: Text::plain("Publish ").code("r".repeat(length)).and("."),
+            record: Some("v=spf1 a".into()),
+            verify: Some("nslookup -type=txt example.com".into()),
+        }
+    }
+
+    #[test]
+    fn a_record_to_be_published_stands_whole_or_not_at_all() {
+        for length in (10..3_000).step_by(7) {
+            let mut page = Page::new(0);
+            page.said("First move", &check(length * 2).first_move);
+            page.checks(&[check(length), check(length), check(length), check(length)]);
+            let (description, fields) = page.end();
+            let values = fields.iter().map(|(_, value)| (value, length));
+            for (text, length) in values.chain([(&description, length * 2)]) {
+                let shown = text.matches('r').count() >= length.min(200);
+                let whole = text.contains(&format!("`{}`", "r".repeat(length)));
+                assert_eq!(shown, whole, "{length}: {text}");
+            }
+        }
     }
 }

@@ -13,6 +13,8 @@ pub const LONGEST_BUTTON: usize = 75;
 pub const MOST_BUTTONS: usize = 25;
 /// All words of a message. From about 13,200 on Slack refuses a message for its blocks.
 pub const MOST_WORDS: usize = 12_000;
+/// Where a line does not fit, its longer literal parts are told in words.
+const LITERAL: usize = 100;
 /// Left free for buttons and the ends of what is cut.
 const RESERVE: usize = 1_500;
 
@@ -94,8 +96,11 @@ impl Page {
                 spans.push(json!({ "type": "text", "text": format!("{label} "), "style": { "bold": true } }));
             }
         }
-        let mut most = LONGEST_SECTION;
-        for span in &text.0 {
+        let mut most = LONGEST_SECTION.min(self.left);
+        // A record to be published stands whole or not at all.
+        let fits = text.words().chars().count() <= most;
+        let short = (!fits).then(|| text.with_short_code(LITERAL));
+        for span in &short.as_ref().unwrap_or(text).0 {
             let element = self.span(span, most);
             if let Some((element, length)) = element {
                 most = most.saturating_sub(length);
@@ -172,5 +177,29 @@ impl Page {
                 .push(json!({ "type": "actions", "elements": buttons }));
         }
         self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_to_be_published_stands_whole_or_not_at_all() {
+        for length in (10..4_000).step_by(7) {
+            let mut page = Page::default();
+            for _ in 0..6 {
+                let text = Text::plain("Publish ").code("r".repeat(length)).and(".");
+                let mut rich = Rich::default();
+                page.line(&mut rich, "First move:", &text);
+                page.rich(rich);
+            }
+            for block in page.end(Vec::new()) {
+                let text = block.to_string();
+                let shown = text.matches('r').count() >= length.min(200);
+                let whole = text.contains(&format!("\"{}\"", "r".repeat(length)));
+                assert_eq!(shown, whole, "{length}: {text}");
+            }
+        }
     }
 }
