@@ -70,6 +70,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
             "ndr",
             "parts",
             "reply",
+            "tickets",
         ],
     ),
     (

@@ -14,6 +14,7 @@ use crate::knowledge::load::Knowledge;
 use crate::ndr;
 use crate::parts;
 use crate::reply::Reply;
+use crate::tickets::fingerprint::{self, Fingerprint};
 
 /// The core with what it knows.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub enum Answer {
         then: Option<Ask>,
         /// It is about this paste together with the earlier one: it takes the place of that one's answer.
         joined: bool,
+        /// By what the same problem is known again.
+        print: Option<Fingerprint>,
     },
 }
 
@@ -156,6 +159,7 @@ impl Bot {
             reply: Box::new(reply),
             then,
             joined,
+            print: diagnoses.iter().find_map(fingerprint::of),
         }
     }
 
@@ -201,5 +205,6 @@ fn say(reply: Reply) -> Answer {
         reply: Box::new(reply),
         then: None,
         joined: false,
+        print: None,
     }
 }

@@ -1,6 +1,6 @@
 //! What a chat wants answered directly: commands, the shortcut at a message, buttons, forms.
 
-use bot::action::{Action, Press};
+use bot::action::{Action, Press, TicketPress};
 use bot::ask::{Ask, Usage};
 use bot::bot::Answer;
 use bot::commands;
@@ -106,6 +106,14 @@ pub async fn pressed(
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
     let right = match action.press {
+        Press::Ticket(TicketPress::Join) => {
+            return match &work.desk.second_line {
+                Some(line) => {
+                    tickets::same::join(work, line, action.case, on, Back::Handle(to)).await
+                }
+                None => tell(work, remark::too_old(), to, Outcome::Refused).await,
+            };
+        }
         Press::Ticket(press) => {
             let question = tickets::pressed(press, action.case);
             return tickets::ask(work, question, Back::Handle(to)).await;

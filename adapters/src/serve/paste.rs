@@ -13,11 +13,13 @@ use bot::store::inbox::Outcome;
 use bot::store::memory;
 use bot::store::outbox::{Act, PostKey, To};
 use bot::store::trouble::Trouble;
+use bot::tickets::fingerprint::Sighting;
 use std::time::Duration;
 
 use super::case::{digest_of, of_post};
 use super::files::any_readable;
 use super::server::now;
+use super::tickets::same;
 use super::turns::Turn;
 use super::work::Work;
 
@@ -63,16 +65,22 @@ pub async fn explain(
             work.end(Outcome::Silent).await
         }
         Ok(Answer::Say {
-            reply,
-            then,
+            mut reply,
+            mut then,
             joined,
+            print,
         }) => {
             let joins = last.filter(|_| joined);
+            let seen = same::known(work, message, print, &mut reply).await?;
+            if let Some(Ask::AddChecks { to, .. }) = &mut then {
+                to.clone_from(&reply);
+            }
             let given = Given {
                 reply: *reply,
                 then,
                 edits: own.or(joins),
                 asked: addressed,
+                seen,
             };
             give(work, message, given, turn).await
         }
@@ -83,6 +91,7 @@ pub async fn explain(
                 then: None,
                 edits: own,
                 asked: addressed,
+                seen: None,
             };
             give(work, message, given, turn).await
         }
@@ -114,12 +123,22 @@ pub async fn edited(work: &Work<'_>, message: &Message) -> Result<Outcome, Troub
     let reread = reread(work, &pastes, work.asker(asked)).await;
     drop(pastes);
     match after_change(reread) {
-        Answer::Say { reply, then, .. } => {
+        Answer::Say {
+            mut reply,
+            mut then,
+            print,
+            ..
+        } => {
+            let seen = same::known(work, message, print, &mut reply).await?;
+            if let Some(Ask::AddChecks { to, .. }) = &mut then {
+                to.clone_from(&reply);
+            }
             let given = Given {
                 reply: *reply,
                 then,
                 edits: Some(answer.post),
                 asked,
+                seen,
             };
             give(work, message, given, turn).await
         }
@@ -186,6 +205,8 @@ struct Given {
     edits: Option<PostKey>,
     /// Somebody asked for it.
     asked: bool,
+    /// The bounce, to know the same problem again.
+    seen: Option<Sighting>,
 }
 
 /// Says it, then asks what comes next and puts that in its place. The turn ends when it is said.
@@ -222,6 +243,7 @@ async fn give(
         finished: given.then.is_none().then_some(done),
         posts: vec![work.post(key, act, reply, work.id.0 * 2)],
         answers: vec![answer],
+        seen: given.seen.into_iter().collect(),
         now: now(),
         ..Change::default()
     })

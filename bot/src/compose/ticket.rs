@@ -3,6 +3,7 @@
 use crate::action::{Action, Press, TicketPress};
 use crate::reply::{Button, Reply, Style, Tone};
 use crate::text::Text;
+use crate::tickets::fingerprint::Spread;
 use crate::tickets::mirror::{Back, Said, Side};
 use crate::tickets::rules::{Entry, Refusal, Step};
 use crate::tickets::ticket::{Priority, Someone, State, Ticket};
@@ -177,6 +178,53 @@ fn button(ticket: &Ticket, press: TicketPress, label: &str, style: Style) -> But
         style,
         confirm: None,
     }
+}
+
+/// How often the same was pasted lately, and whose side that speaks for. Nothing where this is the first.
+#[must_use]
+pub fn spread(spread: &Spread) -> Option<Text> {
+    let Spread {
+        pastes,
+        people,
+        domains,
+    } = spread;
+    if *pastes < 2 {
+        return None;
+    }
+    let who = if *people > 1 {
+        format!("{people} people have pasted this in the last two hours")
+    } else {
+        format!("This was pasted {pastes} times in the last two hours")
+    };
+    let text = Text::plain(who);
+    Some(match domains.as_slice() {
+        [] => text.and("."),
+        [(only, _)] => text
+            .and(", each time for ")
+            .code(only.clone())
+            .and(": look at that side first, other domains may well be fine."),
+        [(one, _), (two, _)] => {
+            text.and(", for ").code(one.clone()).and(" and ").code(two.clone()).and(".")
+        }
+        many => text.and(format!(
+            ", for {} different domains: look at the sending side first, or at the provider they share.",
+            many.len()
+        )),
+    })
+}
+
+/// A ticket is open about the same problem.
+#[must_use]
+pub fn same(ticket: &Ticket) -> (Text, Button) {
+    let text = format!(
+        "Ticket #{} about the same is {}.",
+        ticket.number, ticket.state
+    );
+    let label = format!("Join #{}", ticket.number);
+    (
+        Text::plain(text),
+        button(ticket, TicketPress::Join, &label, Style::Plain),
+    )
 }
 
 /// What somebody wrote, on the other side.

@@ -1,5 +1,7 @@
 //! How tickets are kept and found: which ones, by which words.
 
+use ring::digest::{SHA256, digest};
+
 use crate::place::DeskName;
 use crate::tickets::rules::Entry;
 use crate::tickets::ticket::{Someone, State, Ticket};
@@ -29,6 +31,8 @@ pub struct Query {
     pub state: Option<State>,
     /// Only those of this owner.
     pub owner: Option<Someone>,
+    /// Only those about a problem with this fingerprint.
+    pub fingerprint: Option<String>,
     /// Only those with all of these words.
     pub words: Vec<String>,
     /// Only with smaller numbers than this.
@@ -45,6 +49,9 @@ pub fn marks(ticket: &Ticket) -> Vec<String> {
     }
     marks.extend(ticket.owner.as_ref().map(owner_mark));
     let about = &ticket.about;
+    if !about.fingerprint.is_empty() {
+        marks.push(fingerprint_mark(&about.fingerprint));
+    }
     let texts = [
         about.headline.as_str(),
         &about.cause,
@@ -81,6 +88,7 @@ pub fn asked(query: &Query) -> Vec<String> {
     }
     asked.extend(query.state.map(state_mark));
     asked.extend(query.owner.as_ref().map(owner_mark));
+    asked.extend(query.fingerprint.as_deref().map(fingerprint_mark));
     for word in query.words.iter().flat_map(|text| words(text)) {
         if asked.len() < MOST_ASKED && !asked.contains(&word) {
             asked.push(word);
@@ -102,6 +110,18 @@ fn state_mark(state: State) -> String {
 
 fn owner_mark(owner: &Someone) -> String {
     cut(&format!("by:{}:{}", owner.chat, owner.id))
+}
+
+/// A digest: fingerprints are longer than words, and what they differ in may stand at their end.
+fn fingerprint_mark(fingerprint: &str) -> String {
+    let sum = digest(&SHA256, fingerprint.as_bytes());
+    let sum: String = sum
+        .as_ref()
+        .iter()
+        .take(16)
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    format!("like:{sum}")
 }
 
 /// The words of a text in lower case; names with dots, hyphens or an `@` in them whole and in their parts.

@@ -251,6 +251,7 @@ fn take(next: &mut Ticket, owner: Someone, state: State) {
 /// Whatever was put off or said about the state before is over.
 fn enter(next: &mut Ticket, state: State) {
     next.state = state;
+    next.since = next.changed;
     next.snoozed = None;
     next.reminded = 0;
 }
@@ -292,6 +293,7 @@ pub fn open(mut ticket: Ticket, by: Someone, now: Time) -> (Ticket, Entry) {
     ticket.version = 1;
     ticket.state = State::Open;
     ticket.opened = now;
+    ticket.since = now;
     ticket.changed = now;
     ticket.note = note(&ticket.note);
     let entry = entry(&ticket, Step::Open, by);

@@ -36,6 +36,8 @@ pub struct Ticket {
     pub links: Vec<u64>,
     pub opened: Time,
     pub changed: Time,
+    /// When it came into the state that it is in.
+    pub since: Time,
     /// When somebody of the second line first took it on.
     pub taken: Option<Time>,
     /// When it was last resolved.

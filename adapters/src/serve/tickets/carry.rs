@@ -148,7 +148,7 @@ async fn go_on(work: &Work<'_>, line: &SecondLine, ticket: &Ticket) -> Result<()
     };
     let kept: Kept = steps::kept(work, next, Step::Continue, &by);
     let change = Change {
-        posts: shown(work, line, &kept.ticket),
+        posts: shown(work, line, ticket, &kept.ticket),
         tickets: vec![kept],
         ..Change::default()
     };
@@ -236,17 +236,13 @@ pub async fn reply(
     let act = Act::Send(To::ThreadOf(PostKey(ticket.card())));
     posts.push(work.post(PostKey(key), act, say::said(&said), 0));
     work.make(Change {
-        finished: Some((work.id, Outcome::Answered)),
+        finished: to.ends(work),
         posts,
         said: vec![said],
         ..Change::default()
     })
     .await?;
-    if let Back::Handle(handle) = to {
-        work.respond(handle, &remark("Those who asked have it."), false)
-            .await?;
-    }
-    Ok(Outcome::Answered)
+    to.close(work, &remark("Those who asked have it.")).await
 }
 
 /// The posts that carry it over: new ones, or edits of those that did before.

@@ -5,6 +5,7 @@
 
 pub mod carry;
 pub mod open;
+pub mod same;
 pub mod steps;
 
 use bot::action::TicketPress;
@@ -15,7 +16,7 @@ use bot::event::{Handle, Person};
 use bot::form::{self, Filled, FormName};
 use bot::place::{MessageRef, Place};
 use bot::reply::Reply;
-use bot::store::inbox::Outcome;
+use bot::store::inbox::{EventId, Outcome};
 use bot::store::outbox::{Act, NewPost, PostKey, To};
 use bot::store::ticketing::Query;
 use bot::store::trouble::Trouble;
@@ -164,6 +165,27 @@ async fn found(
     .await
 }
 
+impl Back<'_> {
+    /// What ends with the change itself. A direct answer is given after it, and again after a stop in between.
+    fn ends(self, work: &Work<'_>) -> Option<(EventId, Outcome)> {
+        match self {
+            Back::Handle(_) => None,
+            Back::Thread(_) => Some((work.id, Outcome::Answered)),
+        }
+    }
+
+    /// Says directly that it is done, and ends the work.
+    async fn close(self, work: &Work<'_>, reply: &Reply) -> Result<Outcome, Trouble> {
+        match self {
+            Back::Handle(handle) => {
+                work.respond(handle, reply, false).await?;
+                work.end(Outcome::Answered).await
+            }
+            Back::Thread(_) => Ok(Outcome::Answered),
+        }
+    }
+}
+
 /// Says it where it was asked, and ends the work.
 async fn answer(
     work: &Work<'_>,
@@ -238,16 +260,21 @@ async fn actor(work: &Work<'_>) -> Result<Actor, Trouble> {
     })
 }
 
-/// The posts that show a ticket as it is now, on both sides.
-fn shown(work: &Work<'_>, line: &SecondLine, ticket: &Ticket) -> Vec<NewPost> {
+/// The posts that show a ticket as it is now, on both sides. In conversations that have come since, it gets a card of its own.
+fn shown(work: &Work<'_>, line: &SecondLine, before: &Ticket, ticket: &Ticket) -> Vec<NewPost> {
     let card = ticket.card();
     let edit = |card: &str, reply| {
         let act = Act::Edit(PostKey(card.to_string()));
         work.post(PostKey(ticket.shown(card)), act, reply, ticket.version)
     };
     let mut posts = vec![edit(&card, say::card(ticket, line.back))];
-    for index in 0..ticket.threads.len() {
+    for index in 0..before.threads.len() {
         posts.push(edit(&ticket.card_in(index), say::card_for_asker(ticket)));
+    }
+    for (index, thread) in ticket.threads.iter().enumerate().skip(before.threads.len()) {
+        let at = Act::Send(To::Place(thread.place.clone()));
+        let key = PostKey(ticket.card_in(index));
+        posts.push(work.post(key, at, say::card_for_asker(ticket), ticket.version));
     }
     posts
 }

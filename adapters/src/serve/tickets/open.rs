@@ -138,29 +138,21 @@ async fn open(
     }
     let made = work
         .make(Change {
-            finished: Some((work.id, Outcome::Answered)),
+            finished: to.ends(work),
             posts,
-            tickets: vec![Kept {
-                ticket: ticket.clone(),
-                entry,
-            }],
+            tickets: vec![Kept { ticket, entry }],
             ..Change::default()
         })
         .await;
     match made {
         // It was made by a program that ended before it could say so.
-        Err(Trouble::Outdated) => {
-            work.end(Outcome::Answered).await?;
-        }
+        Err(Trouble::Outdated) => {}
         made => made?,
     }
-    if let Back::Handle(handle) = to {
-        let text = format!(
-            "It is ticket #{number} now. What is written in its thread reaches the second line."
-        );
-        work.respond(handle, &remark(&text), false).await?;
-    }
-    Ok(Outcome::Answered)
+    let text = format!(
+        "It is ticket #{number} now. What is written in its thread reaches the second line."
+    );
+    to.close(work, &remark(&text)).await
 }
 
 /// What the event of that number was about. `None`: it is not kept any more.

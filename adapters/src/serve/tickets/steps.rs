@@ -14,7 +14,7 @@ use bot::tickets::ticket::{Someone, Ticket};
 
 use super::super::server::now;
 use super::super::work::Work;
-use super::{Back, actor, answer, in_thread, missing, remark, shown};
+use super::{Back, actor, answer, missing, remark, shown};
 
 /// So often a ticket is looked at again that others keep changing.
 const TRIES: usize = 20;
@@ -40,7 +40,7 @@ pub async fn one(
             Ok(next) => next,
             Err(refusal) => return refuse(work, number, &refusal, to).await,
         };
-        let made = vec![kept(work, next, step.clone(), &by)];
+        let made = vec![(ticket, kept(work, next, step.clone(), &by))];
         match end(work, line, made, to).await {
             Err(Trouble::Outdated) => {}
             ended => return ended,
@@ -104,7 +104,7 @@ async fn two(
         let mut made = Vec::new();
         for (ticket, step) in [first, second].into_iter().zip(steps(first, second)) {
             match apply(ticket, &step, &by, now()) {
-                Ok(next) => made.push(kept(work, next, step, &by)),
+                Ok(next) => made.push((ticket.clone(), kept(work, next, step, &by))),
                 Err(refusal) => return refuse(work, ticket.number, &refusal, to).await,
             }
         }
@@ -141,39 +141,31 @@ pub fn kept(work: &Work<'_>, ticket: Ticket, step: Step, by: &Actor) -> Kept {
     }
 }
 
-/// Makes the steps, shows them, and says so.
+/// Makes the steps, each on the ticket as it was, shows them, and says so.
 async fn end(
     work: &Work<'_>,
     line: &SecondLine,
-    made: Vec<Kept>,
+    made: Vec<(Ticket, Kept)>,
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
-    let first = made.first().map(|kept| kept.ticket.clone());
+    let first = made.first().map(|(_, kept)| kept.ticket.clone());
     let mut posts = Vec::new();
-    for kept in &made {
-        posts.extend(shown(work, line, &kept.ticket));
+    for (before, kept) in &made {
+        posts.extend(shown(work, line, before, &kept.ticket));
         posts.extend(news(work, &kept.ticket, &kept.entry));
     }
-    if let (Back::Thread(place), Some(ticket)) = (to, &first) {
-        // The news of it stand in the same thread; where there is none, it is said.
-        if posts
-            .iter()
-            .all(|post| post.key != told(work, ticket.number))
-        {
-            posts.push(in_thread(work, place, say::done(ticket)));
-        }
-    }
     work.make(Change {
-        finished: Some((work.id, Outcome::Answered)),
+        finished: to.ends(work),
         posts,
-        tickets: made,
+        tickets: made.into_iter().map(|(_, kept)| kept).collect(),
         ..Change::default()
     })
     .await?;
-    if let (Back::Handle(handle), Some(ticket)) = (to, &first) {
-        work.respond(handle, &say::done(ticket), false).await?;
+    // In its own thread the news are the answer.
+    match first {
+        Some(ticket) => to.close(work, &say::done(&ticket)).await,
+        None => Ok(Outcome::Answered),
     }
-    Ok(Outcome::Answered)
 }
 
 /// What the threads hear of a step.
