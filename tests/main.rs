@@ -36,5 +36,6 @@ mod talk;
 mod tickets;
 mod told;
 mod torn;
+mod trace;
 mod unasked;
 mod walls;

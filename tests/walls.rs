@@ -37,6 +37,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("knowledge", &["code", "names", "ndr", "network"]),
     ("classify", &["code", "knowledge", "names", "ndr"]),
     ("dns", &["knowledge", "network", "text"]),
+    ("trace", &["classify", "dns", "knowledge", "ndr", "text"]),
     ("follow_up", &["ask", "classify", "dns", "knowledge"]),
     ("parts", &["ask", "classify", "knowledge"]),
     (
@@ -55,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
             "reply",
             "text",
             "tickets",
+            "trace",
         ],
     ),
     (

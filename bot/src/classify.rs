@@ -5,6 +5,7 @@ mod look_up;
 mod naming;
 mod not_a_failure;
 mod prose;
+pub mod words;
 
 use std::cell::OnceCell;
 

@@ -20,6 +20,8 @@ pub mod classify;
 
 pub mod dns;
 
+pub mod trace;
+
 pub mod follow_up;
 pub mod parts;
 

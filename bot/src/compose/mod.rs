@@ -13,3 +13,6 @@ pub mod remark;
 pub mod report;
 pub mod ticket;
 pub mod transcript;
+pub mod trace;
+pub mod trace_check;
+pub mod trace_report;
