@@ -37,6 +37,8 @@ pub enum Task {
     },
     /// Check the mail DNS of domains: MX, SPF, DKIM, DMARC and their relatives, and who mends what
     CheckDomain(CheckDomain),
+    /// Trace messages in a Microsoft 365 tenant: what Exchange Online did with them, and who acts
+    Trace(Box<Trace>),
     /// Check, show and try out the knowledge files
     #[command(subcommand)]
     Knowledge(Keep),
@@ -112,6 +114,88 @@ pub struct CheckDomain {
     pub at_once: u16,
     #[command(flatten)]
     pub name_servers: NameServers,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Trace {
+    #[command(subcommand)]
+    pub task: Option<TraceTask>,
+    /// What to look for: from:anna@example.com to:*@example.org id:<...> subject:"..." status:failed since:3d on:yesterday
+    #[arg(value_name = "WORDS", required = true)]
+    pub words: Vec<String>,
+    /// Tell what happened to each of the newest rows, event by event (one more request for each)
+    #[arg(long)]
+    pub details: bool,
+    /// The time zone of the days and times [default: this machine's]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
+    /// A mail domain of your own organization (may be given several times)
+    #[arg(long, value_name = "DOMAIN")]
+    pub our_domain: Vec<String>,
+    #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
+    pub format: TraceFormat,
+    #[command(flatten)]
+    pub tenant: TenantChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TraceTask {
+    /// Does everything stand that a trace needs: sign-in, permission, consent, the tenant's tracing application?
+    Check {
+        #[command(flatten)]
+        tenant: TenantChoice,
+    },
+}
+
+/// Which tenant is asked: one of a config, or one that is described here.
+#[derive(Debug, Args)]
+pub struct TenantChoice {
+    /// The config that holds the tenant [default: bouncedesk.toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "directory")]
+    pub config: Option<PathBuf>,
+    /// The name of a [[tenant]] of the config, where there are several
+    #[arg(long, value_name = "NAME", conflicts_with = "directory")]
+    pub tenant: Option<String>,
+    /// Without a config: the tenant's id or one of its domains
+    #[arg(long, value_name = "TENANT")]
+    pub directory: Option<String>,
+    /// The application's id
+    #[arg(long, value_name = "ID", requires = "directory")]
+    pub client: Option<String>,
+    /// A file that holds the client secret and nothing else
+    #[arg(long, value_name = "FILE", requires = "directory")]
+    pub secret_file: Option<PathBuf>,
+    /// A variable that holds the client secret
+    #[arg(long, value_name = "NAME", requires = "directory")]
+    pub secret_env: Option<String>,
+    /// A PEM file with certificate and private key
+    #[arg(long, value_name = "FILE", requires = "directory")]
+    pub certificate: Option<PathBuf>,
+    /// Workload identity: the file that holds the workload's token
+    #[arg(long, value_name = "FILE", requires = "directory")]
+    pub token_file: Option<PathBuf>,
+    /// The managed identity of this machine
+    #[arg(long, requires = "directory")]
+    pub managed_identity: bool,
+    /// Where Graph is
+    #[arg(long, value_name = "URL", requires = "directory")]
+    pub graph: Option<String>,
+    /// Where one signs in
+    #[arg(long, value_name = "URL", requires = "directory")]
+    pub authority: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// One JSON object on a line for each row
+    Jsonl,
+    /// A file for spreadsheets, all rows
+    Csv,
 }
 
 /// Which name servers are asked.

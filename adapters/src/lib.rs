@@ -15,6 +15,7 @@ pub mod outbox;
 pub mod progress;
 pub mod store;
 pub mod terminal;
+pub mod trace;
 
 pub mod discord;
 

@@ -6,6 +6,7 @@ use adapters::args::{Arguments, Setup, Task};
 use adapters::terminal::is_closed_pipe;
 use adapters::{
     bench, check_domain, discord, explain, feedback, keep, outbox, serve, slack, store, terminal,
+    trace,
 };
 use bot::bot::Bot;
 use bot::knowledge::load::Knowledge;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
             name_servers,
         } => terminal::chat::run(&our_domain, &name_servers),
         Task::CheckDomain(check) => check_domain::run(&check),
+        Task::Trace(task) => trace::run(&task),
         Task::Knowledge(task) => keep::run(&task),
         Task::Serve { config } => serve::run::run(&config, serve::chats::named),
         Task::Setup(Setup::Discord { config }) => discord::setup::run(&config),

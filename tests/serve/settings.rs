@@ -185,6 +185,7 @@ fn the_example_config_is_right_and_explains_every_key() {
         "slack-signing-secret",
         "slack-bot-token",
         "discord-token",
+        "tenant-secret",
     ] {
         fs::create_dir_all(folder.path().join("secrets")).expect("a folder can be made");
         let long = "a-token-of-more-than-32-characters";
@@ -215,7 +216,7 @@ fn the_example_config_is_right_and_explains_every_key() {
 /// Every key that the config takes, read from where they are declared.
 fn keys_of_the_config() -> Vec<String> {
     let mut keys = Vec::new();
-    for file in ["mod.rs", "platform.rs", "desk.rs"] {
+    for file in ["mod.rs", "platform.rs", "tenant.rs", "desk.rs"] {
         let path = root().join("adapters/src/config").join(file);
         let source = fs::read_to_string(path).expect("the source is there");
         let mut written = false;
@@ -239,6 +240,7 @@ fn keys_of_the_config() -> Vec<String> {
                 "Discord",
                 "Written",
                 "Room",
+                "Tenant",
                 "Workspace",
             ];
             if word

@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod command;
 mod fake;
 mod many;
 mod questions;

@@ -9,7 +9,7 @@ use bot::desk::Desk;
 
 use super::desk::{DISCORD, SLACK};
 use super::platform::{Discord, Slack, SlackMode};
-use super::{Config, Written};
+use super::{Config, Written, tenant};
 
 /// Longest time that is kept, in days.
 const LONGEST: u16 = 3_660;
@@ -45,6 +45,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
         mut audit,
         mut slack,
         mut discord,
+        mut tenants,
         desks: written_desks,
     } = written;
     let mut faults = Vec::new();
@@ -57,6 +58,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
     if let Some(discord) = &mut discord {
         look_at_discord(discord, folder, loopback_only, &mut faults);
     }
+    tenant::check(&mut tenants, folder, loopback_only, &mut faults);
     let mut overlays = Vec::new();
     let mut desks = Vec::new();
     for written in &written_desks {
@@ -102,6 +104,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
             audit,
             slack,
             discord,
+            tenants,
             desks,
             overlays,
         });
@@ -172,7 +175,13 @@ fn look_at_discord(discord: &mut Discord, folder: &Path, loopback: bool, faults:
 }
 
 /// An address of a platform: encrypted, unless it is on this machine.
-fn base(key: &str, text: &str, schemes: &[&str; 2], loopback_only: bool, faults: &mut Vec<String>) {
+pub(super) fn base(
+    key: &str,
+    text: &str,
+    schemes: &[&str; 2],
+    loopback_only: bool,
+    faults: &mut Vec<String>,
+) {
     let [secure, plain] = schemes;
     let uri: Option<Uri> = text.parse().ok();
     let scheme = uri.as_ref().and_then(Uri::scheme_str).unwrap_or_default();

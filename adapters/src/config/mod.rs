@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod desk;
 pub mod platform;
 pub mod secret;
+pub mod tenant;
 
 use std::fmt;
 use std::fs;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 pub use check::is_loopback;
 use platform::{Discord, Slack};
 use secret::Secret;
+use tenant::Tenant;
 
 /// Largest config that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -36,6 +38,8 @@ pub struct Config {
     pub audit: Option<Audit>,
     pub slack: Option<Slack>,
     pub discord: Option<Discord>,
+    /// Where messages can be traced.
+    pub tenants: Vec<Tenant>,
     pub desks: Vec<Desk>,
     /// For each desk the folder that is laid over the knowledge.
     pub overlays: Vec<Option<PathBuf>>,
@@ -175,6 +179,8 @@ struct Written {
     audit: Option<Audit>,
     slack: Option<Slack>,
     discord: Option<Discord>,
+    #[serde(default, rename = "tenant")]
+    tenants: Vec<Tenant>,
     #[serde(default, rename = "desk")]
     desks: Vec<desk::Written>,
 }

@@ -26,6 +26,24 @@ enum Source {
 }
 
 impl Secret {
+    /// A secret in a file that is still to be read.
+    #[must_use]
+    pub fn in_file(path: PathBuf) -> Self {
+        Self {
+            source: Source::File(path),
+            value: SecretString::default(),
+        }
+    }
+
+    /// A secret in a variable that is still to be read.
+    #[must_use]
+    pub fn in_variable(name: String) -> Self {
+        Self {
+            source: Source::Environment(name),
+            value: SecretString::default(),
+        }
+    }
+
     /// The token itself. Give it to the platform and to nothing else.
     #[must_use]
     pub fn expose(&self) -> &str {

@@ -12,7 +12,7 @@ pub mod note;
 pub mod remark;
 pub mod report;
 pub mod ticket;
-pub mod transcript;
 pub mod trace;
 pub mod trace_check;
 pub mod trace_report;
+pub mod transcript;
