@@ -16,7 +16,7 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply", "text", "tickets"]),
@@ -38,6 +38,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("classify", &["code", "knowledge", "names", "ndr"]),
     ("dns", &["knowledge", "network", "text"]),
     ("trace", &["classify", "dns", "knowledge", "ndr", "text"]),
+    ("grant", &["desk", "event", "trace"]),
     ("follow_up", &["ask", "classify", "dns", "knowledge"]),
     ("parts", &["ask", "classify", "knowledge"]),
     (

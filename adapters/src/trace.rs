@@ -183,7 +183,7 @@ fn tenant(choice: &TenantChoice) -> Result<(Tenant, Client)> {
         None => named(choice)?,
     };
     let client = tenant
-        .client(loopback_only)
+        .client(loopback_only, tenant.budget())
         .map_err(|why| anyhow!("tenant `{}`: {why}", tenant.name))?;
     Ok((tenant, client))
 }

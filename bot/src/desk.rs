@@ -1,5 +1,7 @@
 //! A help desk: where it is, whose domains it speaks for, who may do what. Read from the config, pure here.
 
+use jiff::tz::TimeZone;
+
 use crate::event::{Person, PersonKind};
 use crate::place::{Channel, DeskName};
 use crate::tickets::mirror::Back;
@@ -13,9 +15,15 @@ pub struct Desk {
     /// Its own mail domains, in lower case.
     pub own_domains: Vec<String>,
     pub customers: Vec<Customer>,
+    /// Its own Exchange tenant, where messages are traced.
+    pub tenant: Option<String>,
     pub rights: Rights,
     /// Who works on what is escalated. `None`: nothing can be.
     pub second_line: Option<SecondLine>,
+    /// Who may trace where. Nobody else may.
+    pub grants: Vec<Grant>,
+    /// By which clock it reads and says times. `None`: UTC.
+    pub time_zone: Option<TimeZone>,
     /// A sentence under the help page: whom to ask otherwise.
     pub contact: Option<String>,
 }
@@ -110,6 +118,25 @@ pub enum Who {
     },
 }
 
+/// The permission to trace messages: one person or group, at the desk that holds it, in one tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub who: Who,
+    pub tenant: String,
+    pub limits: Limits,
+}
+
+/// What a grant does not reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Only what these domains send; empty: whoever sends it. In lower case.
+    pub senders: Vec<String>,
+    /// Only what goes to these domains; empty: wherever it goes. In lower case.
+    pub recipients: Vec<String>,
+    /// It has to be said why.
+    pub reason: bool,
+}
+
 /// Who may do what. What is not granted is denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
@@ -144,6 +171,17 @@ impl Desk {
     pub fn our_domains(&self) -> Vec<String> {
         let customers = self.customers.iter().flat_map(|c| &c.domains);
         self.own_domains.iter().chain(customers).cloned().collect()
+    }
+
+    /// The tenants it looks after, each with the mail domains by which it is proposed.
+    #[must_use]
+    pub fn tenants(&self) -> Vec<(&str, &[String])> {
+        let own = self.tenant.as_deref();
+        let own = own.map(|tenant| (tenant, self.own_domains.as_slice()));
+        let customers = self.customers.iter();
+        let customers =
+            customers.filter_map(|c| Some((c.tenant.as_deref()?, c.domains.as_slice())));
+        own.into_iter().chain(customers).collect()
     }
 
     /// How it cares for a channel. `None`: the channel is not its business.

@@ -22,6 +22,8 @@ pub mod dns;
 
 pub mod trace;
 
+pub mod grant;
+
 pub mod follow_up;
 pub mod parts;
 

@@ -9,7 +9,8 @@ use bot::desk::Desk;
 
 use super::desk::{DISCORD, SLACK};
 use super::platform::{Discord, Slack, SlackMode};
-use super::{Config, Written, tenant};
+use super::tenant::{self, Tenant};
+use super::{Config, Written};
 
 /// Longest time that is kept, in days.
 const LONGEST: u16 = 3_660;
@@ -66,6 +67,7 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
         overlays.push(written.knowledge.as_ref().map(|path| folder.join(path)));
     }
     look_at_desks(&desks, slack.as_ref(), discord.is_some(), &mut faults);
+    look_at_tenants(&desks, &tenants, &mut faults);
     for server in &dns.name_servers {
         match address(server) {
             None => faults.push(format!(
@@ -236,6 +238,27 @@ pub fn is_loopback(host: &str) -> bool {
 fn address(text: &str) -> Option<IpAddr> {
     let whole = text.parse::<SocketAddr>().map(|address| address.ip());
     whole.or_else(|_| text.parse::<IpAddr>()).ok()
+}
+
+/// Each tenant that a desk names is there, and is one customer's.
+fn look_at_tenants(desks: &[Desk], tenants: &[Tenant], faults: &mut Vec<String>) {
+    for desk in desks {
+        let name = &desk.name.0;
+        let mut named: Vec<&str> = Vec::new();
+        for (tenant, _) in desk.tenants() {
+            if !tenants.iter().any(|known| known.name == tenant) {
+                faults.push(format!(
+                    "desk `{name}` names the tenant `{tenant}`, but no [[tenant]] is called so"
+                ));
+            }
+            if named.contains(&tenant) {
+                faults.push(format!(
+                    "desk `{name}` names the tenant `{tenant}` twice; it belongs to one customer, or to the desk itself"
+                ));
+            }
+            named.push(tenant);
+        }
+    }
 }
 
 fn look_at_desks(desks: &[Desk], slack: Option<&Slack>, discord: bool, faults: &mut Vec<String>) {

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use bot::desk::{Customer, Desk, Right, Rights, Room, SecondLine, Who};
+use bot::desk::{Customer, Desk, Grant, Limits, Right, Rights, Room, SecondLine, Who};
 use bot::dns::name::Domain;
 use bot::place::{Channel, DeskName};
 use bot::tickets::mirror::Back;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 /// `[[desk]]`
@@ -16,6 +17,8 @@ pub struct Written {
     #[serde(default)]
     own_domains: Vec<String>,
     contact: Option<String>,
+    time_zone: Option<String>,
+    tenant: Option<String>,
     pub knowledge: Option<PathBuf>,
     #[serde(default, rename = "customer")]
     customers: Vec<WrittenCustomer>,
@@ -24,6 +27,8 @@ pub struct Written {
     #[serde(default)]
     discord: Vec<DiscordRoom>,
     rights: Option<WrittenRights>,
+    #[serde(default, rename = "trace")]
+    grants: Vec<WrittenGrant>,
     second_line: Option<WrittenLine>,
 }
 
@@ -89,6 +94,20 @@ struct WrittenRights {
     configure: Option<Vec<String>>,
 }
 
+/// `[[desk.trace]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenGrant {
+    tenant: String,
+    who: Vec<String>,
+    #[serde(default)]
+    sender_domains: Vec<String>,
+    #[serde(default)]
+    recipient_domains: Vec<String>,
+    #[serde(default)]
+    reason: bool,
+}
+
 /// The name in `Channel::chat` of each platform.
 pub const SLACK: &str = "slack";
 pub const DISCORD: &str = "discord";
@@ -130,15 +149,76 @@ impl Written {
                 "desk `{name}` is nowhere: give it a [[desk.slack]] or a [[desk.discord]]"
             ));
         }
-        Desk {
+        let desk = Desk {
             name: DeskName(name.into()),
             rooms,
             own_domains,
             customers,
+            tenant: self.tenant.clone(),
             rights: self.rights(name, faults),
+            grants: self.grants(name, faults),
+            time_zone: self.time_zone(name, faults),
             second_line: self.second_line(name, faults),
             contact: self.contact.clone(),
+        };
+        let tenants = desk.tenants();
+        for grant in &self.grants {
+            if !tenants.iter().any(|(tenant, _)| *tenant == grant.tenant) {
+                faults.push(format!(
+                    "`trace.tenant` of desk `{name}` is \"{}\", which is neither its `tenant` nor a customer's",
+                    grant.tenant
+                ));
+            }
         }
+        desk
+    }
+
+    fn time_zone(&self, desk: &str, faults: &mut Vec<String>) -> Option<TimeZone> {
+        let name = self.time_zone.as_deref()?;
+        let zone = TimeZone::get(name).ok();
+        if zone.is_none() {
+            faults.push(format!(
+                "`time_zone` of desk `{desk}` is \"{name}\"; it takes a name such as Europe/Berlin or UTC"
+            ));
+        }
+        zone
+    }
+
+    fn grants(&self, desk: &str, faults: &mut Vec<String>) -> Vec<Grant> {
+        let mut grants = Vec::new();
+        for written in &self.grants {
+            let limits = Limits {
+                senders: domains(
+                    &written.sender_domains,
+                    desk,
+                    "trace.sender_domains",
+                    faults,
+                ),
+                recipients: domains(
+                    &written.recipient_domains,
+                    desk,
+                    "trace.recipient_domains",
+                    faults,
+                ),
+                reason: written.reason,
+            };
+            for word in &written.who {
+                // Other people's mail is nobody's by kind: each is named, or the group.
+                match who(word) {
+                    Some(who @ (Who::Person { .. } | Who::Group { .. })) => grants.push(Grant {
+                        who,
+                        tenant: written.tenant.clone(),
+                        limits: limits.clone(),
+                    }),
+                    Some(Who::Members | Who::Guests | Who::Strangers) | None => {
+                        faults.push(format!(
+                            "`trace.who` of desk `{desk}` holds \"{word}\"; it takes slack/user/U…, slack/group/S…, discord/user/ID and discord/role/ID"
+                        ));
+                    }
+                }
+            }
+        }
+        grants
     }
 
     fn second_line(&self, desk: &str, faults: &mut Vec<String>) -> Option<SecondLine> {

@@ -156,11 +156,18 @@ impl Tenant {
         }
     }
 
-    /// The client that asks this tenant, with a budget of its own. Make one and share it.
+    /// What Microsoft allows it. Make one and share it.
+    #[must_use]
+    pub fn budget(&self) -> Arc<Budget> {
+        let span = Duration::from_secs(self.per_seconds);
+        Arc::new(Budget::new(self.requests, span))
+    }
+
+    /// The client that asks this tenant under that budget. Make one and share it.
     ///
     /// # Errors
     /// A sentence that says what to mend.
-    pub fn client(&self, loopback_only: bool) -> Result<Client, String> {
+    pub fn client(&self, loopback_only: bool, budget: Arc<Budget>) -> Result<Client, String> {
         let graph = Url::parse(&self.graph).map_err(|_| "`graph` is no address.".to_string())?;
         let mut authority = self.authority.clone().unwrap_or_else(|| AUTHORITY.into());
         let credential = if let Some(secret) = &self.secret {
@@ -193,12 +200,11 @@ impl Tenant {
             resource: self.resource.clone().unwrap_or(host),
             expires: self.expires.as_ref().and_then(|text| text.parse().ok()),
         };
-        let budget = Budget::new(self.requests, Duration::from_secs(self.per_seconds));
         let settings = Settings {
             loopback_only,
             ..Settings::at(graph)
         };
-        Client::new(settings, application, Arc::new(budget)).map_err(|why| why.to_string())
+        Client::new(settings, application, budget).map_err(|why| why.to_string())
     }
 }
 

@@ -24,4 +24,5 @@ mod missed;
 mod reload;
 pub mod run;
 mod server;
+mod tenants;
 mod world;

@@ -48,8 +48,8 @@ pub async fn run(
             sleep(Duration::from_millis(200)).await;
             seen = look(&file, &folders);
         }
-        let (path, old) = (file.clone(), config.clone());
-        let read = tokio::task::spawn_blocking(move || read(&path, &old)).await;
+        let (path, old, before) = (file.clone(), config.clone(), server.world());
+        let read = tokio::task::spawn_blocking(move || read(&path, &old, &before)).await;
         match read {
             Ok(Ok((new, Ok(world)))) => {
                 door.server().change_world(world);
@@ -84,7 +84,11 @@ fn refused(why: &str) {
 }
 
 /// The config, and the world that it makes where its knowledge passes the checks.
-fn read(file: &Path, old: &Config) -> Result<(Config, Result<World, String>), String> {
+fn read(
+    file: &Path,
+    old: &Config,
+    before: &World,
+) -> Result<(Config, Result<World, String>), String> {
     let new = Config::read(file).map_err(|faults| faults.to_string())?;
     let fixed = [
         ("store", new.store != old.store),
@@ -96,7 +100,7 @@ fn read(file: &Path, old: &Config) -> Result<(Config, Result<World, String>), St
     for (key, _) in fixed.iter().filter(|(_, changed)| *changed) {
         warn!(key, "this key counts from the next start on");
     }
-    let world = World::new(&new).map_err(|error| format!("{error:#}"));
+    let world = World::new(&new, Some(before)).map_err(|error| format!("{error:#}"));
     Ok((new, world))
 }
 

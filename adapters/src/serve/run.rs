@@ -108,7 +108,7 @@ impl Program {
     ) -> Result<Self> {
         let audit = heads::open(config, &store)?;
         let (stop, stopped) = watch::channel(false);
-        let world = World::new(config)?;
+        let world = World::new(config, None)?;
         let server = Arc::new(Server::new(store, audit, world, chats, stopped.clone()));
         let door = Door::new(Arc::clone(&server));
         let left = door.resume().await.context("take up what was left")?;

@@ -13,6 +13,7 @@ use bot::knowledge::check::check;
 use bot::knowledge::load::Knowledge;
 use bot::place::Channel;
 
+use super::tenants::Tenants;
 use crate::check_domain::address;
 use crate::config::{Config, Dns, DnsTransport};
 
@@ -22,14 +23,17 @@ pub struct World {
     pub desks: Vec<Desk>,
     /// In the order of the desks.
     bots: Vec<Arc<Bot>>,
+    pub tenants: Tenants,
 }
 
 impl World {
-    /// Makes it of a config. Knowledge that does not pass its checks is refused.
+    /// Makes it of a config; `before` is the one it takes the place of. Knowledge that does not pass its checks is refused.
     ///
     /// # Errors
     /// One sentence that says what to mend.
-    pub fn new(config: &Config) -> Result<Self> {
+    pub fn new(config: &Config, before: Option<&Self>) -> Result<Self> {
+        let none = Tenants::default();
+        let tenants = Tenants::new(config, before.map_or(&none, |world| &world.tenants))?;
         let resolver = resolver(&config.dns).context("set up the name servers")?;
         let base = config.knowledge.as_deref();
         let mut loaded: Vec<(Option<&Path>, Arc<Bot>)> = Vec::new();
@@ -50,6 +54,7 @@ impl World {
         Ok(Self {
             desks: config.desks.clone(),
             bots,
+            tenants,
         })
     }
 

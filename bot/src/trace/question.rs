@@ -1,6 +1,12 @@
 //! What is asked of a trace, read from a command's words: `from:anna@example.com to:*@example.org since:3d`.
 
+mod pairs;
+mod value;
+
 use jiff::Zoned;
+
+use pairs::{Key, name, pairs};
+use value::{message_id, side, statuses, subject};
 
 use super::range::{self, Mistake, Range, Reading};
 use super::row::Status;
@@ -8,8 +14,8 @@ use crate::dns::name::Domain;
 
 /// Longest question that is read, in bytes.
 const LONGEST: usize = 4_000;
-/// Longest subject and message id, in characters.
-const LONGEST_VALUE: usize = 400;
+/// Longest reason and name of a tenant that are read, in characters.
+const LONGEST_REASON: usize = 300;
 /// What is looked through where no span is named, as Graph does.
 const USUAL: &str = "48h";
 
@@ -63,62 +69,39 @@ pub struct Question {
     pub range: Range,
 }
 
-/// What stands in front of a value, with its other names.
-const KEYS: [(&str, Key); 22] = [
-    ("from", Key::From),
-    ("sender", Key::From),
-    ("to", Key::To),
-    ("recipient", Key::To),
-    ("rcpt", Key::To),
-    ("id", Key::Id),
-    ("message-id", Key::Id),
-    ("messageid", Key::Id),
-    ("msgid", Key::Id),
-    ("subject", Key::Subject),
-    ("status", Key::Status),
-    ("since", Key::Since),
-    ("from-date", Key::Since),
-    ("after", Key::Since),
-    ("last", Key::Since),
-    ("until", Key::Until),
-    ("before", Key::Until),
-    ("on", Key::On),
-    ("when", Key::On),
-    ("date", Key::On),
-    ("range", Key::On),
-    ("between", Key::On),
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
-    From,
-    To,
-    Id,
-    Subject,
-    Status,
-    Since,
-    Until,
-    On,
+/// A question, and what was said beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub question: Question,
+    /// The tenant in which to look, by the name in the config.
+    pub tenant: Option<String>,
+    /// Why it is asked, in the asker's words.
+    pub reason: Option<String>,
 }
 
-/// Reads a question. `now` carries the desk's time zone.
+/// Reads a question and what is said beside it. `now` carries the desk's time zone.
 ///
 /// # Errors
 /// One sentence for the first thing that has to be written differently.
-pub fn read(text: &str, now: &Zoned) -> Result<Question, Mistake> {
+pub fn asked(text: &str, now: &Zoned) -> Result<Asked, Mistake> {
     if text.len() > LONGEST {
         return Err(Mistake(format!(
             "A question may hold {LONGEST} characters; name the message by from:, to: or id: instead."
         )));
     }
-    let mut asked = Question {
-        from: None,
-        to: None,
-        message_id: None,
-        subject: None,
-        status: Vec::new(),
-        range: range::read(USUAL, Reading::Since, now)?,
+    let mut asked = Asked {
+        question: Question {
+            from: None,
+            to: None,
+            message_id: None,
+            subject: None,
+            status: Vec::new(),
+            range: range::read(USUAL, Reading::Since, now)?,
+        },
+        tenant: None,
+        reason: None,
     };
+    let question = &mut asked.question;
     let mut seen: Vec<Key> = Vec::new();
     let mut until = None;
     for (key, value) in pairs(text)? {
@@ -129,15 +112,18 @@ pub fn read(text: &str, now: &Zoned) -> Result<Question, Mistake> {
             )));
         }
         seen.push(key);
+        let said = || value.trim().chars().take(LONGEST_REASON).collect();
         match key {
-            Key::From => asked.from = Some(side(&value, "from")?),
-            Key::To => asked.to = Some(side(&value, "to")?),
-            Key::Id => asked.message_id = Some(message_id(&value)?),
-            Key::Subject => asked.subject = Some(subject(&value)?),
-            Key::Status => asked.status = statuses(&value)?,
-            Key::Since => asked.range = range::read(&value, Reading::Since, now)?,
-            Key::On => asked.range = range::read(&value, Reading::On, now)?,
+            Key::From => question.from = Some(side(&value, "from")?),
+            Key::To => question.to = Some(side(&value, "to")?),
+            Key::Id => question.message_id = Some(message_id(&value)?),
+            Key::Subject => question.subject = Some(subject(&value)?),
+            Key::Status => question.status = statuses(&value)?,
+            Key::Since => question.range = range::read(&value, Reading::Since, now)?,
+            Key::On => question.range = range::read(&value, Reading::On, now)?,
             Key::Until => until = Some(range::end(&value, now)?),
+            Key::Tenant => asked.tenant = Some(said()),
+            Key::Reason => asked.reason = Some(said()),
         }
     }
     if seen.contains(&Key::Since) && seen.contains(&Key::On) {
@@ -151,12 +137,12 @@ pub fn read(text: &str, now: &Zoned) -> Result<Question, Mistake> {
                 "until: needs a since:, e.g. since:2026-11-01 until:2026-11-12.".into(),
             ));
         }
-        if until <= asked.range.start {
+        if until <= question.range.start {
             return Err(Mistake(
                 "until: lies before since:; write the earlier day behind since:.".into(),
             ));
         }
-        asked.range.end = until;
+        question.range.end = until;
     }
     let named = [Key::From, Key::To, Key::Id, Key::Subject, Key::Status];
     if !named.iter().any(|key| seen.contains(key)) {
@@ -165,6 +151,14 @@ pub fn read(text: &str, now: &Zoned) -> Result<Question, Mistake> {
         ));
     }
     Ok(asked)
+}
+
+/// Reads a question alone.
+///
+/// # Errors
+/// As `asked`.
+pub fn read(text: &str, now: &Zoned) -> Result<Question, Mistake> {
+    asked(text, now).map(|asked| asked.question)
 }
 
 impl Question {
@@ -190,196 +184,6 @@ impl Question {
         words.push(format!("on:{}..{}", self.range.start, self.range.end));
         words.join(" ")
     }
-}
-
-fn name(key: Key) -> &'static str {
-    KEYS.iter()
-        .find(|(_, known)| *known == key)
-        .map_or("", |(name, _)| name)
-}
-
-/// `key:value` and `key=value`, values in quotation marks where they hold blanks.
-fn pairs(text: &str) -> Result<Vec<(Key, String)>, Mistake> {
-    let mut pairs: Vec<(Key, String)> = Vec::new();
-    let mut open: Option<Key> = None;
-    for word in split(text)? {
-        let key = word.split_once([':', '=']).and_then(|(key, value)| {
-            let known = KEYS.iter().find(|(name, _)| key.eq_ignore_ascii_case(name));
-            known.map(|(_, key)| (*key, value.to_string()))
-        });
-        match (key, open.take()) {
-            (Some((_, _)), Some(waiting)) => return Err(empty(waiting)),
-            (Some((key, value)), None) if value.trim().is_empty() => open = Some(key),
-            (Some(pair), None) => pairs.push(pair),
-            // "from: anna@example.com"
-            (None, Some(key)) => pairs.push((key, word)),
-            (None, None) => pairs.push(bare(&word)?),
-        }
-    }
-    match open {
-        Some(key) => Err(empty(key)),
-        None => Ok(pairs),
-    }
-}
-
-fn empty(key: Key) -> Mistake {
-    Mistake(format!("Nothing stands behind {}:.", name(key)))
-}
-
-/// A word without a key says what it is only where it can be nothing else.
-fn bare(word: &str) -> Result<(Key, String), Mistake> {
-    let shown: String = word.chars().filter(|c| !c.is_control()).take(60).collect();
-    let inner = mailto(word);
-    if word.starts_with('<') && word.ends_with('>') && word.contains('@') && inner == word {
-        return Ok((Key::Id, word.into()));
-    }
-    if inner.contains('@') {
-        return Err(Mistake(format!(
-            "Say which side {shown} is on: from:{inner} or to:{inner}."
-        )));
-    }
-    let a_span = word.contains("..")
-        || matches!(
-            word.to_lowercase().as_str(),
-            "yesterday" | "today" | "gestern" | "heute"
-        )
-        || word.starts_with(|c: char| c.is_ascii_digit());
-    if a_span {
-        return Ok((Key::On, word.into()));
-    }
-    Err(Mistake(format!(
-        "\"{shown}\" is not understood; a trace takes from:, to:, id:, subject:\"…\", status:, since:, until: and on:."
-    )))
-}
-
-/// Words, with what stands in quotation marks of any kind kept together.
-fn split(text: &str) -> Result<Vec<String>, Mistake> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quoted = false;
-    for c in text.chars() {
-        match c {
-            '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{ab}' | '\u{bb}' => quoted = !quoted,
-            c if c.is_whitespace() && !quoted => {
-                if !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            c if c.is_control() => word.push(' '),
-            c => word.push(c),
-        }
-    }
-    if quoted {
-        return Err(Mistake(
-            "A quotation mark is not closed; write subject:\"two words\".".into(),
-        ));
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    Ok(words)
-}
-
-/// The address inside what a chat or a mail program made of it: `<mailto:a@b|a@b>`, `mailto:a@b`.
-fn mailto(word: &str) -> &str {
-    let bare = word.trim_matches(['<', '>']);
-    let Some(at) = bare.to_ascii_lowercase().find("mailto:") else {
-        return word;
-    };
-    let address = bare.get(at + 7..).unwrap_or_default();
-    address.split(['|', '?', '>']).next().unwrap_or_default()
-}
-
-fn side(value: &str, key: &str) -> Result<Side, Mistake> {
-    let value = mailto(value).trim();
-    let value = value
-        .trim_start_matches('<')
-        .trim_end_matches(['>', ',', ';']);
-    let unclear = || {
-        let shown: String = value.chars().filter(|c| !c.is_control()).take(60).collect();
-        Mistake(format!(
-            "\"{shown}\" behind {key}: is no address; write {key}:anna@example.com, or {key}:*@example.com for everybody there."
-        ))
-    };
-    let (local, domain) = match value.rsplit_once('@') {
-        Some((local, domain)) => (local, domain),
-        None => ("*", value),
-    };
-    // What was typed is the domain and nothing besides: no scheme, no path.
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if !domain.chars().all(plain) {
-        return Err(unclear());
-    }
-    let domain = Domain::typed(domain).map_err(|_| unclear())?;
-    if local.is_empty() || local == "*" {
-        return Ok(Side::Domain(domain));
-    }
-    let fits = |c: char| !(c.is_whitespace() || c.is_control() || "*<>()[]\\,;:\"".contains(c));
-    if local.contains('*') {
-        return Err(Mistake(format!(
-            "A star stands for a whole name only: write {key}:*@{domain}, or the full address."
-        )));
-    }
-    if local.len() > 64 || local.contains('@') || !local.chars().all(fits) {
-        return Err(unclear());
-    }
-    Ok(Side::Address(format!("{}@{domain}", local.to_lowercase())))
-}
-
-fn message_id(value: &str) -> Result<String, Mistake> {
-    let bare = value
-        .trim()
-        .trim_start_matches('<')
-        .trim_end_matches('>')
-        .trim();
-    let fits = |c: char| !(c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
-    if bare.is_empty() || bare.chars().count() > LONGEST_VALUE || !bare.chars().all(fits) {
-        return Err(Mistake(
-            "That is no Message-ID; it stands in the header of the message, e.g. id:<abc123@mail.example.com>.".into(),
-        ));
-    }
-    Ok(format!("<{bare}>"))
-}
-
-/// `^words` stand at the start of the subject, `words$` at its end.
-fn subject(value: &str) -> Result<(Where, String), Mistake> {
-    let value = value.trim();
-    let (place, words) = match (value.strip_prefix('^'), value.strip_suffix('$')) {
-        (Some(words), _) => (Where::Start, words),
-        (None, Some(words)) => (Where::End, words),
-        (None, None) => (Where::Anywhere, value),
-    };
-    if words.trim().is_empty() || words.chars().count() > LONGEST_VALUE {
-        return Err(Mistake(format!(
-            "Behind subject: stand 1 to {LONGEST_VALUE} characters of it, in quotation marks where there are blanks."
-        )));
-    }
-    Ok((place, words.into()))
-}
-
-fn statuses(value: &str) -> Result<Vec<Status>, Mistake> {
-    let mut statuses = Vec::new();
-    for word in value
-        .split([',', '|', '+'])
-        .filter(|w| !w.trim().is_empty())
-    {
-        let status = Status::read(word);
-        if let Status::Other(word) = &status {
-            let known: Vec<&str> = Status::ALL.iter().map(Status::word).collect();
-            return Err(Mistake(format!(
-                "\"{}\" is no status; there are {}.",
-                word.trim(),
-                known.join(", ")
-            )));
-        }
-        if !statuses.contains(&status) {
-            statuses.push(status);
-        }
-    }
-    if statuses.is_empty() {
-        return Err(empty(Key::Status));
-    }
-    Ok(statuses)
 }
 
 #[cfg(test)]
@@ -457,6 +261,19 @@ mod tests {
         ] {
             assert_eq!(words(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn where_and_why_stand_beside_the_question() {
+        let now: Zoned = "2026-11-12T15:30:00+01:00[Europe/Berlin]"
+            .parse()
+            .expect("a moment");
+        let text = "from:a@example.com tenant:\"Example Ltd\" reason:\"ticket 4711, she waits\"";
+        let asked = asked(text, &now).expect("a question");
+        assert_eq!(asked.tenant.as_deref(), Some("Example Ltd"));
+        assert_eq!(asked.reason.as_deref(), Some("ticket 4711, she waits"));
+        assert_eq!(Ok(asked.question), read("from:a@example.com", &now));
+        assert!(read("tenant:x reason:y", &now).is_err(), "nothing is asked");
     }
 
     #[test]
