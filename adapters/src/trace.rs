@@ -1,5 +1,7 @@
 //! `bouncedesk trace`: a question to a tenant, its answer as text, JSON or a file for spreadsheets; `trace check` for the set-up.
 
+pub mod attempt;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -122,7 +124,13 @@ impl Work {
         let screen = Screen::of_stdout();
         let only = found.rows.len() == 1 && found.gaps.is_empty();
         if !only {
-            let reply = compose::trace::found(found, &self.now, &self.knowledge, &self.side);
+            let reply = compose::trace::found(
+                found,
+                compose::trace::MOST_LISTED,
+                &self.now,
+                &self.knowledge,
+                &self.side,
+            );
             out.write_all(render(&reply, &screen).as_bytes())?;
         }
         if !(details || only) {

@@ -27,6 +27,8 @@ pub enum Ask {
     AddChecks { to: Box<Reply>, checks: Vec<Check> },
     /// Something about tickets. Where there are any, whoever asks the core has answered it: they are in a store.
     Ticket(Question),
+    /// Trace messages: what is looked for, in the words of the command. Who may is decided before it is asked.
+    Trace(String),
     /// What can be asked here?
     Help,
 }
@@ -66,6 +68,8 @@ pub struct Asker {
     pub case: Option<u64>,
     /// Can problems be handed to a second line here?
     pub escalates: bool,
+    /// Can messages be traced for this desk?
+    pub traces: bool,
     /// Whom to ask where the bot cannot help, in the desk's own words.
     pub contact: Option<String>,
 }

@@ -71,6 +71,10 @@ impl Bot {
             Ask::Ticket(_) => Err(Usage(
                 "There are no tickets here: no second line is set up for this place.".into(),
             )),
+            // Where it is possible, whoever asks the core has done it: rights and tenants are not the core's.
+            Ask::Trace(_) => Err(Usage(
+                "Messages cannot be traced here: no tenant is set up.".into(),
+            )),
             Ask::Help => Ok(say(compose::help::help(asker.contact.as_deref()))),
         }
     }
@@ -149,7 +153,7 @@ impl Bot {
         };
         if let Some(case) = asker.case {
             let checkable = self.resolver.is_some() && checks.is_empty();
-            reply.buttons = compose::buttons::under(&diagnoses, case, checkable, asker.escalates);
+            reply.buttons = compose::buttons::under(&diagnoses, case, checkable, asker);
         }
         let then = (!checks.is_empty()).then(|| Ask::AddChecks {
             to: Box::new(reply.clone()),

@@ -24,7 +24,7 @@ pub struct Command {
 }
 
 /// The table.
-pub static COMMANDS: [Command; 5] = [BOUNCE, CODE, CHECK_DOMAIN, TICKET, HELP];
+pub static COMMANDS: [Command; 6] = [BOUNCE, CODE, CHECK_DOMAIN, TRACE, TICKET, HELP];
 
 const BOUNCE: Command = Command {
     word: "bounce",
@@ -60,6 +60,15 @@ const TICKET: Command = Command {
     private: true,
     opens_form: None,
     read: ticket,
+};
+
+const TRACE: Command = Command {
+    word: "trace",
+    takes: "[from:ADDRESS] [to:ADDRESS] [since:3d] [on:DAY] [id:ID] [subject:WORDS] [status:WORD] [tenant:NAME] [reason:WORDS]",
+    does: "trace messages in Microsoft 365, for those who may; alone it opens a form",
+    private: true,
+    opens_form: Some(FormName::Trace),
+    read: trace,
 };
 
 const HELP: Command = Command {
@@ -184,6 +193,16 @@ pub fn selector(text: &str) -> Result<String, Usage> {
 
 fn ticket(rest: &str) -> Result<Ask, Usage> {
     tickets::ask::read(rest).map(Ask::Ticket).map_err(Usage)
+}
+
+fn trace(rest: &str) -> Result<Ask, Usage> {
+    if rest.is_empty() {
+        return Err(Usage(
+            "Say what to look for, e.g. /trace from:anna@example.com to:bob@example.org since:3d."
+                .into(),
+        ));
+    }
+    Ok(Ask::Trace(rest.into()))
 }
 
 fn help(_: &str) -> Result<Ask, Usage> {

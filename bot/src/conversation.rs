@@ -125,11 +125,13 @@ pub fn first(event: &Event) -> First {
             Press::Ticket(TicketPress::Reply) => First::Open(form(FormName::Reply(action.case))),
             // It changes the answer that the button stands under.
             Press::CheckSender => First::Received,
-            press @ (Press::Evidence | Press::Note | Press::Ticket(_) | Press::Right) => {
-                First::Later {
-                    private: press.private(),
-                }
-            }
+            press @ (Press::Evidence
+            | Press::Note
+            | Press::Ticket(_)
+            | Press::Trace(_)
+            | Press::Right) => First::Later {
+                private: press.private(),
+            },
         },
         What::Submitted {
             form: name, filled, ..

@@ -29,6 +29,8 @@ pub enum FormName {
     Wait(u64),
     Resolve(u64),
     Reply(u64),
+    /// What to look for in a trace.
+    Trace,
 }
 
 impl FormName {
@@ -38,6 +40,7 @@ impl FormName {
         let body = text.strip_prefix(MARK)?.strip_prefix('.')?;
         match body.split_once('.') {
             None if body == "bounce" => Some(Self::Bounce),
+            None if body == "trace" => Some(Self::Trace),
             Some((word, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
                 let number = number.parse().ok()?;
                 match word {
@@ -59,6 +62,7 @@ impl FormName {
         match self {
             Self::Bounce => false,
             Self::Wrong(_)
+            | Self::Trace
             | Self::Escalate(_)
             | Self::Wait(_)
             | Self::Resolve(_)
@@ -71,6 +75,7 @@ impl fmt::Display for FormName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bounce => write!(f, "{MARK}.bounce"),
+            Self::Trace => write!(f, "{MARK}.trace"),
             Self::Wrong(case) => write!(f, "{MARK}.wrong.{case}"),
             Self::Escalate(case) => write!(f, "{MARK}.escalate.{case}"),
             Self::Wait(ticket) => write!(f, "{MARK}.wait.{ticket}"),
@@ -92,7 +97,7 @@ pub struct Form {
     pub fields: Vec<Field>,
 }
 
-/// One field of it: free text of several lines, at most [`LONGEST_FIELD`] characters.
+/// One field of it: free text of at most [`LONGEST_FIELD`] characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Comes back with the text.
@@ -102,6 +107,8 @@ pub struct Field {
     /// Shown while it is empty, at most 100 characters.
     pub hint: &'static str,
     pub required: bool,
+    /// Has it several lines?
+    pub long: bool,
 }
 
 /// What was filled in, by the keys of the fields.
@@ -129,6 +136,7 @@ pub fn form(name: FormName) -> Form {
                 label: "What would have been right? (no addresses)",
                 hint: "e.g. it was our connector, not their filter. The bounce itself is not kept with it.",
                 required: false,
+                long: true,
             }],
         },
         FormName::Escalate(_) => Form {
@@ -141,12 +149,14 @@ pub fn form(name: FormName) -> Form {
                     label: "What they should know besides the bounce",
                     hint: "What was tried already, who waits for it, since when it happens.",
                     required: false,
+                    long: true,
                 },
                 Field {
                     key: "priority",
                     label: "Priority: low, normal, high or urgent",
                     hint: "Left out: normal.",
                     required: false,
+                    long: false,
                 },
             ],
         },
@@ -159,6 +169,7 @@ pub fn form(name: FormName) -> Form {
                 label: "Who has to act?",
                 hint: "sender, sender-admin, dns-owner, recipient or provider",
                 required: true,
+                long: false,
             }],
         },
         FormName::Resolve(_) => Form {
@@ -170,6 +181,7 @@ pub fn form(name: FormName) -> Form {
                 label: "What helped? Those who asked read it.",
                 hint: "e.g. the SPF record lacked the new gateway; it is in now.",
                 required: false,
+                long: true,
             }],
         },
         FormName::Reply(_) => Form {
@@ -181,8 +193,53 @@ pub fn form(name: FormName) -> Form {
                 label: "What those who asked are to read",
                 hint: "Nothing else of this thread reaches them.",
                 required: true,
+                long: true,
             }],
         },
+        FormName::Trace => Form {
+            name,
+            title: "Trace messages",
+            send: "Trace",
+            fields: TRACE.to_vec(),
+        },
+    }
+}
+
+const TRACE: [Field; 5] = [
+    short(
+        "from",
+        "Sender",
+        "anna@example.com, or *@example.com for everybody there",
+    ),
+    short(
+        "to",
+        "Recipient",
+        "bob@example.org, or *@example.org for everybody there",
+    ),
+    short(
+        "when",
+        "When (left out: the last two days)",
+        "3d, yesterday, 2026-11-01..2026-11-12, monday 8:00",
+    ),
+    short(
+        "more",
+        "Message-ID, subject, status, tenant",
+        "id:<…> subject:\"invoice\" status:failed tenant:example",
+    ),
+    short(
+        "reason",
+        "Why (where your desk asks for it)",
+        "e.g. the ticket's number",
+    ),
+];
+
+const fn short(key: &'static str, label: &'static str, hint: &'static str) -> Field {
+    Field {
+        key,
+        label,
+        hint,
+        required: false,
+        long: false,
     }
 }
 
@@ -192,6 +249,7 @@ const BOUNCE: [Field; PARTS] = [
         label: "The bounce",
         hint: "The whole text is best, with the part for administrators.",
         required: true,
+        long: true,
     },
     part("part2", "Its second part, where it is long"),
     part("part3", "Its third part"),
@@ -204,6 +262,7 @@ const fn part(key: &'static str, label: &'static str) -> Field {
         label,
         hint: "Go on where the field above was full.",
         required: false,
+        long: true,
     }
 }
 
@@ -236,7 +295,43 @@ pub fn check(name: FormName, filled: &Filled) -> Vec<Complaint> {
         }
         _ => {}
     }
+    let empty = |key| value(filled, key).trim().is_empty();
+    if name == FormName::Trace && ["from", "to", "more"].into_iter().all(empty) {
+        complaints.push((
+            "from",
+            "Fill in the sender, the recipient, or a Message-ID below.",
+        ));
+    }
     complaints
+}
+
+/// What was asked by the form of a trace, in the words of the command.
+#[must_use]
+pub fn traced(filled: &Filled) -> String {
+    // Quotation marks of any kind would end a value early.
+    let bare = |key| {
+        value(filled, key).replace(
+            ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}'],
+            " ",
+        )
+    };
+    let mut words = Vec::new();
+    for (key, name) in [
+        ("from", "from"),
+        ("to", "to"),
+        ("when", "on"),
+        ("reason", "reason"),
+    ] {
+        let text = bare(key);
+        let text = text.trim();
+        match text.strip_prefix("since ").filter(|_| key == "when") {
+            Some(since) => words.push(format!("since:\"{since}\"")),
+            None if text.is_empty() => {}
+            None => words.push(format!("{name}:\"{text}\"")),
+        }
+    }
+    words.push(value(filled, "more").trim().to_string());
+    words.join(" ").trim().to_string()
 }
 
 /// The text of a field; empty where it was left out.
@@ -267,6 +362,7 @@ mod tests {
             FormName::Wait(2),
             FormName::Resolve(3),
             FormName::Reply(4),
+            FormName::Trace,
         ] {
             assert_eq!(FormName::read(&name.to_string()), Some(name));
             let form = form(name);
@@ -298,6 +394,20 @@ mod tests {
             1
         );
         assert_eq!(check(FormName::Reply(1), &Filled::new()).len(), 1);
+        assert_eq!(check(FormName::Trace, &Filled::new()).len(), 1);
+        let asked: Filled = [
+            ("from", " anna@example.com"),
+            ("when", "since 2026-11-01"),
+            ("more", "status:failed\nsubject:\"two words\""),
+            ("reason", "\" to:*@evil.example"),
+        ]
+        .map(|(key, text)| (key.to_string(), text.to_string()))
+        .to_vec();
+        assert_eq!(check(FormName::Trace, &asked), []);
+        assert_eq!(
+            traced(&asked),
+            "from:\"anna@example.com\" since:\"2026-11-01\" reason:\"to:*@evil.example\" status:failed\nsubject:\"two words\""
+        );
         let mut two = filled("first");
         two.push(("part2".into(), "second".into()));
         assert_eq!(pasted(&two), "first\nsecond");

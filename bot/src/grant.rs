@@ -69,6 +69,12 @@ pub fn decide(desk: &Desk, chat: &str, person: &Person, asked: &Asked) -> Result
     Err(why)
 }
 
+/// Is this person granted anything at this desk? Who is not is not even told what is wrong with a question.
+#[must_use]
+pub fn any(desk: &Desk, chat: &str, person: &Person) -> bool {
+    !granted(desk, chat, person).is_empty()
+}
+
 /// The groups of a chat that grants of this desk name: only then is it worth asking in which of them a person is.
 #[must_use]
 pub fn groups<'d>(desk: &'d Desk, chat: &str) -> Vec<&'d str> {
@@ -280,6 +286,11 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 33) % sides
         }
+
+        fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+            let at = usize::try_from(self.roll(of.len() as u64)).expect("a place");
+            of.get(at).expect("one of them")
+        }
     }
 
     #[test]
@@ -293,7 +304,7 @@ mod tests {
             let desks: Vec<Desk> = (0..3)
                 .map(|number| {
                     let grants = (0..dice.roll(6)).map(|_| {
-                        let chat = ["x", "y"][usize::from(dice.roll(2) == 1)];
+                        let chat = *dice.pick(&["x", "y"]);
                         let id = dice.roll(5).to_string();
                         let who = if dice.roll(2) == 0 {
                             one(chat, &id)
@@ -303,7 +314,7 @@ mod tests {
                                 id,
                             }
                         };
-                        let tenant = tenants[usize::try_from(dice.roll(3)).unwrap_or(0)];
+                        let tenant = *dice.pick(&tenants);
                         table.push((number, chat.into(), who.clone(), tenant.into()));
                         grant(who, tenant, Limits::default())
                     });
@@ -312,17 +323,21 @@ mod tests {
                 .collect();
             for _ in 0..40 {
                 let number = dice.roll(3);
-                let chat = ["x", "y"][usize::from(dice.roll(2) == 1)];
+                let chat = *dice.pick(&["x", "y"]);
                 let group = dice.roll(5).to_string();
                 let mut person = member(&dice.roll(5).to_string(), &[&group]);
-                person.kind = [
+                // Most are members.
+                person.kind = *dice.pick(&[
+                    PersonKind::Member,
+                    PersonKind::Member,
+                    PersonKind::Member,
                     PersonKind::Member,
                     PersonKind::Guest,
                     PersonKind::Stranger,
                     PersonKind::Bot,
                     PersonKind::Unsaid,
-                ][usize::try_from(dice.roll(9).saturating_sub(4)).unwrap_or(0)];
-                let tenant = tenants[usize::try_from(dice.roll(3)).unwrap_or(0)];
+                ]);
+                let tenant = *dice.pick(&tenants);
                 // By name, by a domain of it, or not at all.
                 let words = match dice.roll(3) {
                     0 => format!("from:a@{tenant}.example tenant:{tenant}"),
@@ -343,7 +358,9 @@ mod tests {
                             && person.kind == PersonKind::Member
                     })
                 };
-                let desk = &desks[usize::try_from(number).unwrap_or(0)];
+                let desk = desks
+                    .get(usize::try_from(number).expect("a number"))
+                    .expect("a desk");
                 match decide(desk, chat, &person, &ask(&words)) {
                     Ok(Decision::Trace(at)) => {
                         allowed += 1;

@@ -69,6 +69,13 @@ pub fn done(state: &mut State, request: &Request) -> (u16, Vec<u8>) {
         _ if !request.authorized => json(401, json!({ "code": 0, "message": "401: Unauthorized" })),
         ("GET", ["gateway"]) => json(200, json!({ "url": "wss://gateway.discord.gg" })),
         ("GET", ["users", "@me"]) => json(200, json!({ "id": ME, "username": "bounce-bot" })),
+        ("POST", ["users", "@me", "channels"]) => {
+            let id = format!("13{:016}", 7);
+            state
+                .channels
+                .insert(id.clone(), json!({ "id": id, "type": 1 }));
+            json(200, json!({ "id": id, "type": 1 }))
+        }
         ("GET", ["oauth2", "applications", "@me"]) => json(200, json!({ "id": ME, "flags": 0 })),
         ("PUT", ["applications", _, "commands"]) => json(200, json!([])),
         ("GET", ["guilds", _, "threads", "active"]) => {

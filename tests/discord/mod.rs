@@ -21,6 +21,7 @@ mod rights;
 mod schema;
 mod setting_up;
 mod stays;
+mod traces;
 
 use std::path::Path;
 use std::sync::Arc;

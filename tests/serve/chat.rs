@@ -13,7 +13,7 @@ use bot::event::{Event, FileRef, Handle, Person, PersonKind};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
-use bot::store::outbox::PostKey;
+use bot::store::outbox::{File, PostKey};
 use serde::{Deserialize, Serialize};
 
 /// One thing that was done on the platform.
@@ -34,6 +34,9 @@ pub enum Op {
     Edit,
     Delete,
     Respond,
+    /// A file, in `key`.
+    Hand,
+    Whisper,
     Working,
     Find,
     Kind,
@@ -259,6 +262,29 @@ impl Chat for FolderChat {
                 ..done(Op::Respond)
             });
             responded.await.map(drop)
+        })
+    }
+
+    fn hand<'a>(&'a self, to: &'a Handle, reply: &'a Reply, file: &'a File) -> Doing<'a, ()> {
+        Box::pin(async move {
+            let handed = self.act(Done {
+                id: to.0.clone(),
+                key: String::from_utf8_lossy(&file.bytes).into_owned(),
+                reply: reply.clone(),
+                ..done(Op::Hand)
+            });
+            handed.await.map(drop)
+        })
+    }
+
+    fn whisper<'a>(&'a self, to: &'a Person, _: &'a Channel, reply: &'a Reply) -> Doing<'a, ()> {
+        Box::pin(async move {
+            let told = self.act(Done {
+                id: to.id.clone(),
+                reply: reply.clone(),
+                ..done(Op::Whisper)
+            });
+            told.await.map(drop)
         })
     }
 

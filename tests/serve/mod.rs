@@ -17,6 +17,7 @@ mod rights;
 mod sending;
 mod settings;
 mod tickets;
+mod traces;
 mod unsure;
 
 use std::net::SocketAddr;
@@ -246,6 +247,8 @@ fn standing(done: &[Done]) -> Vec<Done> {
             }
             Op::Delete => messages.retain(|message| message.id != done.id),
             Op::Respond
+            | Op::Hand
+            | Op::Whisper
             | Op::Working
             | Op::Find
             | Op::Kind

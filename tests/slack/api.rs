@@ -120,6 +120,10 @@ impl Inner {
                     let mut message = body.clone();
                     message["ts"] = ts.into();
                     message["bot_id"] = "B1".into();
+                    // A person stands for the conversation with them.
+                    let to = text(body, "channel");
+                    let direct = to.strip_prefix('U').map(|who| format!("D{who}"));
+                    ok["channel"] = direct.unwrap_or_else(|| to.to_string()).into();
                     self.history.push(message);
                 }
             }
@@ -140,6 +144,15 @@ impl Inner {
                 Some(file) => ok["file"] = file.clone(),
                 None => ok = json!({ "ok": false, "error": "file_not_found" }),
             },
+            "files.getUploadURLExternal" => {
+                ok["file_id"] = "F0UP".into();
+                ok["upload_url"] = format!("{}/upload/F0UP", self.web).into();
+            }
+            "files.completeUploadExternal" => {
+                if !text(body, "channel_id").starts_with('D') {
+                    self.complaints.push("a file for all".into());
+                }
+            }
             other => self
                 .complaints
                 .push(format!("nobody knows the method {other}")),
@@ -168,6 +181,8 @@ fn required(method: &str) -> &'static [&'static str] {
         "conversations.replies" => &["channel", "ts"],
         "conversations.history" => &["channel"],
         "files.info" => &["file"],
+        "files.getUploadURLExternal" => &["filename", "length"],
+        "files.completeUploadExternal" => &["files", "channel_id"],
         "reactions.add" | "reactions.remove" => &["channel", "timestamp", "name"],
         "usergroups.users.list" => &["usergroup"],
         "users.info" => &["user"],

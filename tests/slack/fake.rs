@@ -67,6 +67,8 @@ pub struct Inner {
     /// What stands at each response address.
     pub shown: HashMap<String, Vec<Value>>,
     pub sent: u64,
+    /// Where this is reached.
+    pub web: String,
     pub connections: usize,
     /// Connections that stand, and the most that ever did at a time.
     open: usize,
@@ -94,10 +96,12 @@ impl Fake {
             socket: socket.local_addr().expect("an address"),
             envelopes,
         };
+        fake.with(|inner| inner.web = fake.url(""));
         let routes = Router::new()
             .route("/api/{method}", any(api))
             .route("/respond/{nth}", any(respond))
             .route("/files/{name}", any(file))
+            .route("/upload/{name}", any(upload))
             .with_state(fake.clone());
         tokio::spawn(async move { axum::serve(web, routes).await });
         let listening = fake.clone();
@@ -274,6 +278,12 @@ async fn respond(State(fake): State<Fake>, Path(nth): Path<String>, bytes: Bytes
         inner.calls.push(Call::now("respond", body));
     });
     "ok".into_response()
+}
+
+/// A file is brought, and not shown yet.
+async fn upload(State(fake): State<Fake>, Path(name): Path<String>, bytes: Bytes) -> Response {
+    fake.with(|inner| inner.files.insert(name, bytes.to_vec()));
+    "OK".into_response()
 }
 
 async fn file(State(fake): State<Fake>, Path(name): Path<String>, headers: HeaderMap) -> Response {

@@ -18,6 +18,7 @@ mod peer;
 mod renders;
 mod requests;
 mod schema;
+mod traces;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -73,7 +74,17 @@ impl Bed {
 
     /// With more workspaces in the config.
     fn with(mode: &'static str, more: &'static str) -> Self {
+        Self::set_up(mode, more, "")
+    }
+
+    /// With more lines at the end of the config.
+    fn tracing(mode: &'static str, more: &str) -> Self {
+        Self::set_up(mode, "", more)
+    }
+
+    fn set_up(mode: &'static str, more: &'static str, end: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
+        std::fs::write(folder.path().join("more"), end).expect("a file");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -250,8 +261,9 @@ fn config(
     std::fs::write(folder.path().join("secret"), requests::SECRET).expect("a file");
     std::fs::write(folder.path().join("revoked"), "xoxb-revoked\n").expect("a file");
     let text = format!(
-        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n{more}[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S01\"]\n",
-        fake.url("/api")
+        "store = \"store\"\nloopback_only = true\n[dns]\ncheck_domains = false\n[slack]\nmode = \"{mode}\"\napi = \"{}\"\nfile_hosts = [\"127.0.0.1\"]\napp_token = {{ file = \"token\" }}\nsigning_secret = {{ file = \"secret\" }}\nlisten = \"{listens}\"\n[[slack.workspace]]\nid = \"T01\"\nbot_token = {{ file = \"token\" }}\n{more}[[desk]]\nname = \"desk\"\nown_domains = [\"example.com\"]\n[[desk.slack]]\nworkspace = \"T01\"\nwatch = [\"C01\"]\nquiet = [\"C02\"]\nelsewhere = true\n[desk.rights]\nask = [\"members\", \"slack/group/S01\"]\n{}",
+        fake.url("/api"),
+        std::fs::read_to_string(folder.path().join("more")).unwrap_or_default()
     );
     Config::parse(&text, folder.path()).unwrap_or_else(|faults| panic!("{faults:?}"))
 }

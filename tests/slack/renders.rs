@@ -26,6 +26,7 @@ fn answer(ask: &Ask) -> Reply {
         addressed: true,
         case: Some(17),
         escalates: true,
+        traces: false,
         contact: Some("Mail questions: the second line.".into()),
     };
     match runtime.block_on(bot().answer(ask, &asker)) {

@@ -8,7 +8,7 @@
 
 mod cases;
 mod command;
-mod fake;
+pub mod fake;
 mod many;
 mod questions;
 mod setting_up;
@@ -73,6 +73,24 @@ pub fn client(fake: &Fake) -> Client {
 pub fn client_with(fake: &Fake, settings: Settings, requests: u16, span: Duration) -> Client {
     let budget = Arc::new(Budget::new(requests, span));
     Client::new(settings, application(fake, secret()), budget).expect("the settings work")
+}
+
+/// `[[tenant]]` for a fake, with its secret in a file of that folder.
+pub fn tenant(fake: &Fake, name: &str, folder: &std::path::Path) -> String {
+    let secret = folder.join(format!("{name}-secret"));
+    std::fs::write(&secret, SECRET).expect("a file can be written");
+    format!(
+        "[[tenant]]\nname = \"{name}\"\ndirectory = \"{name}.onmicrosoft.com\"\nclient = \"11111111-2222-3333-4444-555555555555\"\nsecret = {{ file = \"{}\" }}\ngraph = \"{1}/v1.0\"\nauthority = \"{1}\"\n",
+        secret.display(),
+        fake.address
+    )
+}
+
+/// A customer with that tenant, whose messages this person or group may trace.
+pub fn granted(name: &str, who: &str) -> String {
+    format!(
+        "[[desk.customer]]\nname = \"{name}\"\ndomains = [\"{name}.example\"]\ntenant = \"{name}\"\n[[desk.trace]]\ntenant = \"{name}\"\nwho = [\"{who}\"]\n"
+    )
 }
 
 pub fn ask(words: &str) -> Question {

@@ -84,6 +84,7 @@ fn what_was_read_before_it_broke_is_shown_as_partial() {
         assert_eq!((found.summary.rows, found.gaps.len()), (100, 1));
         let reply = bot::compose::trace::found(
             &found,
+            bot::compose::trace::MOST_LISTED,
             &jiff::Zoned::now(),
             &crate::support::bot().knowledge,
             &bot::classify::Side::default(),

@@ -245,10 +245,13 @@ fn typed(data: &CommandData) -> Option<String> {
         if value.is_empty() {
             continue;
         }
-        words.push(if option.keyed {
-            format!("{}={value}", option.name)
-        } else {
-            value.to_string()
+        words.push(match option.keyed {
+            // What holds blanks stays one value.
+            Some(sign) if value.contains(char::is_whitespace) => {
+                format!("{}{sign}\"{}\"", option.name, value.replace('"', " "))
+            }
+            Some(sign) => format!("{}{sign}{value}", option.name),
+            None => value.to_string(),
         });
     }
     Some(words.join(" "))

@@ -22,8 +22,8 @@ const SUGGESTIONS: usize = 25;
 pub struct Taken {
     pub name: String,
     pub required: bool,
-    /// It stands behind its name: `selector=S`.
-    pub keyed: bool,
+    /// It stands behind its name and this sign: `selector=S`.
+    pub keyed: Option<char>,
 }
 
 /// The values of a command, read from what its line in the help says.
@@ -33,10 +33,9 @@ pub fn options(command: &Command) -> Vec<Taken> {
     words
         .map(|word| {
             let bare = word.trim_matches(['[', ']']);
-            let (name, keyed) = match bare.split_once('=') {
-                Some((name, _)) => (name, true),
-                None => (bare, false),
-            };
+            let sign = bare.find([':', '=']);
+            let (name, behind) = bare.split_at(sign.unwrap_or(bare.len()));
+            let keyed = behind.chars().next();
             Taken {
                 name: name.to_ascii_lowercase(),
                 required: !word.starts_with('[') && command.opens_form.is_none(),
@@ -56,6 +55,15 @@ fn describe(option: &Taken) -> &'static str {
         "words" => {
             "list, mine, show 41, search contoso.com, claim 41, wait 41 provider, resolve 41 why"
         }
+        "from" => "The sender: anna@example.com, or *@example.com for everybody there",
+        "to" => "The recipient: bob@example.org, or *@example.org for everybody there",
+        "since" => "From then until now: 3d, 12h, monday, 2026-11-01 (left out: two days)",
+        "on" => "That day or span alone: yesterday, 2026-11-01..2026-11-12",
+        "id" => "The Message-ID, as a header or a bounce has it",
+        "subject" => "Words of the subject; ^ in front: at its start, $ behind: at its end",
+        "status" => "failed, quarantined, filteredAsSpam, pending, delivered, … (with commas)",
+        "tenant" => "Where to look, if you may look in several",
+        "reason" => "Why, where your desk asks for it",
         _ => "What the command is about",
     }
 }

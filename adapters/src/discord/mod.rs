@@ -13,6 +13,7 @@ mod cut;
 mod event;
 mod files;
 mod gateway;
+mod give;
 mod hear;
 mod known;
 mod limits;
@@ -35,7 +36,7 @@ use bot::knowledge::load::Knowledge;
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
-use bot::store::outbox::PostKey;
+use bot::store::outbox::{File, PostKey};
 
 use crate::config::Config;
 use crate::serve::chat::{Chat, Doing, Failure, Incoming, Pace, Sending, Stop};
@@ -123,6 +124,14 @@ impl Chat for Discord {
 
     fn respond<'a>(&'a self, to: &'a Handle, reply: &'a Reply, again: bool) -> Doing<'a, ()> {
         Box::pin(say::respond(self, to, reply, again))
+    }
+
+    fn hand<'a>(&'a self, to: &'a Handle, reply: &'a Reply, file: &'a File) -> Doing<'a, ()> {
+        Box::pin(give::hand(self, to, reply, file))
+    }
+
+    fn whisper<'a>(&'a self, to: &'a Person, _: &'a Channel, reply: &'a Reply) -> Doing<'a, ()> {
+        Box::pin(give::whisper(self, to, reply))
     }
 
     fn fetch<'a>(

@@ -179,8 +179,13 @@ fn button(button: &Button) -> CreateButton {
 pub fn form(form: &Form, behind: &str) -> CreateModal {
     let fields = form.fields.iter().take(FORM_FIELDS).map(|field| {
         let label = cut(field.label, FORM_LABEL);
+        let style = if field.long {
+            InputTextStyle::Paragraph
+        } else {
+            InputTextStyle::Short
+        };
         CreateActionRow::InputText(
-            CreateInputText::new(InputTextStyle::Paragraph, label, field.key)
+            CreateInputText::new(style, label, field.key)
                 .placeholder(cut(field.hint, FORM_HINT))
                 .required(field.required)
                 .max_length(FORM_TEXT),

@@ -115,12 +115,7 @@ async fn post(
         return Ok(id.map(Into::into));
     }
     // Only serenity's own way numbers the parts of a message with files.
-    let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let files = files.iter().map(|file| {
-        let name: String = file.name.chars().filter(fits).take(100).collect();
-        CreateAttachment::bytes(file.bytes.clone(), name)
-    });
-    let message = message.add_files(files);
+    let message = message.add_files(files.iter().map(attached));
     let once = Asked {
         repeats: false,
         by_interaction: false,
@@ -128,6 +123,13 @@ async fn post(
     let sending = within.send_message(discord.rest.http(), message);
     let sent = discord.rest.within(route, once, sending).await?;
     Ok(Some(sent.id.to_string()))
+}
+
+/// A file as it may be called in a request.
+pub fn attached(file: &File) -> CreateAttachment {
+    let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let name: String = file.name.chars().filter(fits).take(100).collect();
+    CreateAttachment::bytes(file.bytes.clone(), name)
 }
 
 /// What became of a thread.

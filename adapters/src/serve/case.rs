@@ -1,8 +1,9 @@
 //! What an answer is about, read back: the event that a button names, the pastes that share its answer, their texts and files.
 
-use bot::ask::Pasted;
+use bot::ask::{Ask, Pasted};
+use bot::commands::read;
 use bot::event::{Event, Message, What};
-use bot::form;
+use bot::form::{self, FormName};
 use bot::store::inbox::EventId;
 use bot::store::memory::Answer;
 use bot::store::outbox::PostKey;
@@ -51,6 +52,12 @@ pub async fn of_event(work: &Work<'_>, number: u64) -> Result<Option<Case>, Trou
                 }),
             }
         }
+        // What was asked of a trace is its asker's alone.
+        What::Command { text, .. } if matches!(read(text), Some(Ok(Ask::Trace(_)))) => None,
+        What::Submitted {
+            form: FormName::Trace,
+            ..
+        } => None,
         What::Command { text, .. } => {
             let rest = text.trim().split_once(char::is_whitespace);
             direct(rest.map_or("", |(_, rest)| rest))

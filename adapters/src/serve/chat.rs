@@ -109,6 +109,12 @@ pub trait Chat: Send + Sync + 'static {
     /// `reply.private` is what `First::Later` said.
     fn respond<'a>(&'a self, to: &'a Handle, reply: &'a Reply, again: bool) -> Doing<'a, ()>;
 
+    /// Answers an event through its handle with a file, which only the asker gets: with the answer, or as a direct message beside it.
+    fn hand<'a>(&'a self, to: &'a Handle, reply: &'a Reply, file: &'a File) -> Doing<'a, ()>;
+
+    /// Tells one person something where nobody else sees it: what is too late for a handle. `at` is where it was asked.
+    fn whisper<'a>(&'a self, to: &'a Person, at: &'a Channel, reply: &'a Reply) -> Doing<'a, ()>;
+
     /// Fetches a file, from the platform's own hosts only, without following redirects elsewhere, and never more than `most` bytes:
     /// a larger one is `Failure::Refused`. `message` is where it is attached (an address that ran out can be asked for anew).
     fn fetch<'a>(

@@ -21,16 +21,23 @@ use super::case::{self, Case};
 use super::paste;
 use super::server::now;
 use super::tickets::{self, Back};
+use super::trace;
 use super::work::Work;
+use crate::trace::attempt::Door;
 
 /// Longest note that is kept with feedback, in characters.
 const LONGEST_NOTE: usize = 1_000;
 
 /// A command.
 pub async fn command(work: &Work<'_>, text: &str, to: &Handle) -> Result<Outcome, Trouble> {
-    if let Some(Ok(Ask::Ticket(question))) = commands::read(text) {
+    let read = commands::read(text);
+    if let Some(Ok(Ask::Ticket(question))) = read {
         // What may be done to a ticket, and by whom, its own rules say.
         return tickets::ask(work, question, Back::Handle(to)).await;
+    }
+    // Who may trace is granted by itself.
+    if let Some(Ok(Ask::Trace(words))) = read {
+        return trace::asked(work, &words, Door::Command, to).await;
     }
     if !work.may(Right::Ask).await? {
         return refuse(work, Right::Ask, to).await;
@@ -123,6 +130,7 @@ pub async fn pressed(
             return tickets::open::submitted(work, action.case, &Vec::new(), Back::Handle(to))
                 .await;
         }
+        Press::Trace(step) => return trace::pressed(work, action.case, step, to).await,
         Press::CheckSender | Press::Evidence | Press::Note => Right::Ask,
         Press::Right | Press::Wrong => Right::Feedback,
     };
@@ -136,7 +144,7 @@ pub async fn pressed(
         Press::Evidence => ask_directly(work, Ask::Evidence(case.pasted), true, to).await,
         Press::Note => ask_directly(work, Ask::Note(case.pasted), true, to).await,
         Press::CheckSender => check_sender(work, action, case, on, to).await,
-        Press::Escalate | Press::Ticket(_) => work.end(Outcome::Refused).await,
+        Press::Trace(_) | Press::Escalate | Press::Ticket(_) => work.end(Outcome::Refused).await,
         Press::Right => rate(work, case, true, None, to).await,
         // Its form comes first; a chat that has none sends the press itself.
         Press::Wrong => rate(work, case, false, None, to).await,
@@ -206,6 +214,7 @@ pub async fn submitted(
             };
             ask_directly(work, ask, name.private(), to).await
         }
+        FormName::Trace => trace::asked(work, &form::traced(filled), Door::Form, to).await,
         FormName::Wrong(number) => {
             if !work.may(Right::Feedback).await? {
                 return refuse(work, Right::Feedback, to).await;

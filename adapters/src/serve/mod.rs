@@ -12,6 +12,7 @@ mod direct;
 mod files;
 mod paste;
 mod tickets;
+mod trace;
 mod turns;
 mod work;
 

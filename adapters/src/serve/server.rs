@@ -17,6 +17,7 @@ use tracing::{debug, warn};
 
 use super::chat::{Chat, Doing, Failure, Stop};
 use super::files::MESSAGES_AT_ONCE;
+use super::trace::results::Results;
 use super::turns::Turns;
 use super::world::World;
 
@@ -24,6 +25,8 @@ use super::world::World;
 pub const AT_ONCE: usize = 64;
 /// So many ask name servers at a time, after what they know already is said.
 pub const CHECKS_AT_ONCE: usize = 32;
+/// So many trace at a time; the others of a tenant wait for its budget anyhow.
+pub const TRACES_AT_ONCE: usize = 32;
 /// So many wait for that; then the chats wait with us.
 pub const MOST_WAITING: usize = 5_000;
 
@@ -46,6 +49,9 @@ pub struct Server {
     pub checks: Semaphore,
     pub waiting: Arc<Semaphore>,
     pub files: Arc<Semaphore>,
+    pub traces: Semaphore,
+    /// What traces found, for the buttons under them.
+    pub results: Results,
     pub stop: Stop,
 }
 
@@ -81,6 +87,8 @@ impl Server {
             checks: Semaphore::new(CHECKS_AT_ONCE),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             files: Arc::new(Semaphore::new(MESSAGES_AT_ONCE)),
+            traces: Semaphore::new(TRACES_AT_ONCE),
+            results: Results::default(),
             stop,
         }
     }
@@ -137,17 +145,35 @@ impl Server {
             return Ok(true);
         }
         let among = desk.rights.groups(right, &at.chat);
-        let known = among.is_empty() || !person.groups.is_empty() || person.id.is_empty();
-        let Some(line) = self.line(&at.chat).filter(|_| !known) else {
-            return Ok(false);
+        let person = self.in_groups(desk, person, at, &among, false).await?;
+        Ok(desk.rights.allow(right, &at.chat, &person))
+    }
+
+    /// A person with the groups that they are in, of those that matter. Where the event said it that counts, unless it is asked `anew`.
+    ///
+    /// # Errors
+    /// Where the program stops before the chat said it.
+    pub async fn in_groups(
+        &self,
+        desk: &Desk,
+        person: &Person,
+        at: &Channel,
+        among: &[&str],
+        anew: bool,
+    ) -> Result<Person, Trouble> {
+        let said = !person.groups.is_empty() && !anew;
+        let Some(line) = self.line(&at.chat) else {
+            return Ok(person.clone());
         };
+        if among.is_empty() || said || person.id.is_empty() {
+            return Ok(person.clone());
+        }
         let homes = desk.homes(&at.chat);
-        let groups = self.until_said(|| line.chat.groups(person, at, &homes, &among));
-        let person = Person {
+        let groups = self.until_said(|| line.chat.groups(person, at, &homes, among));
+        Ok(Person {
             groups: groups.await?.unwrap_or_default(),
             ..person.clone()
-        };
-        Ok(desk.rights.allow(right, &at.chat, &person))
+        })
     }
 
     /// Asks a chat until it says something: what nobody knows must neither be granted nor denied. `None`: it refuses to say.

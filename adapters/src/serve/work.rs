@@ -37,7 +37,7 @@ pub struct Work<'j> {
     pub bot: Arc<Bot>,
     pub event: &'j Event,
     /// Who did it, and what that person is to the place.
-    person: Person,
+    pub person: Person,
     pub id: EventId,
     pub resumed: bool,
     /// Its place among those that are worked on. It is left while name servers are waited for.
@@ -199,6 +199,7 @@ impl Work<'_> {
             addressed,
             case: Some(self.id.0),
             escalates: self.desk.second_line.is_some(),
+            traces: !self.desk.tenants().is_empty(),
             contact: self.desk.contact.clone(),
         }
     }
@@ -222,7 +223,7 @@ impl Work<'_> {
         asked.unwrap_or_else(|_| Err(Usage("That text could not be read.".into())))
     }
 
-    fn leave_room(&self) {
+    pub fn leave_room(&self) {
         let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         drop(room.take());
     }
@@ -298,8 +299,8 @@ impl Work<'_> {
     /// Answers through the event's handle. While the chat does not take it, the room is left to others.
     ///
     /// # Errors
-    /// Where the program stops before: it is said after the next start.
-    pub async fn respond(&self, to: &Handle, reply: &Reply, again: bool) -> Result<(), Trouble> {
+    /// Where the program stops before: it is said after the next start. `false`: the chat takes no answer that way any more.
+    pub async fn respond(&self, to: &Handle, reply: &Reply, again: bool) -> Result<bool, Trouble> {
         self.files.let_go();
         let again = again || self.resumed;
         respond(self.server, self.chat, (to, reply, again), || {
@@ -362,22 +363,22 @@ async fn respond(
     chat: &dyn Chat,
     (to, reply, again): (&Handle, &Reply, bool),
     waits: impl Fn(),
-) -> Result<(), Trouble> {
+) -> Result<bool, Trouble> {
     let (begun, mut stop) = (Instant::now(), server.stop.clone());
     let mut pause = Duration::from_millis(500);
     loop {
         let wait = match chat.respond(to, reply, again).await {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(true),
             Err(Failure::Slow { wait, .. }) => wait,
             Err(Failure::Down(_) | Failure::Unsure(_)) => pause,
             Err(failure) => {
                 warn!(chat = chat.name(), why = %failure, "a direct answer did not get through");
-                return Ok(());
+                return Ok(false);
             }
         };
         if begun.elapsed() + wait > RESPONDING {
             warn!(chat = chat.name(), "a direct answer was given up");
-            return Ok(());
+            return Ok(false);
         }
         waits();
         tokio::select! {
@@ -425,6 +426,7 @@ fn asks_name_servers(ask: &Ask) -> bool {
         | Ask::Note(_)
         | Ask::Code(_)
         | Ask::Ticket(_)
+        | Ask::Trace(_)
         | Ask::Help => false,
     }
 }
@@ -434,8 +436,11 @@ fn size(ask: &Ask) -> usize {
     match ask {
         Ask::Explain { pasted, earlier } => of(pasted) + earlier.as_ref().map_or(0, of),
         Ask::Evidence(pasted) | Ask::Note(pasted) | Ask::CheckSender(pasted) => of(pasted),
-        Ask::Code(_) | Ask::CheckDomain(_) | Ask::AddChecks { .. } | Ask::Ticket(_) | Ask::Help => {
-            0
-        }
+        Ask::Code(_)
+        | Ask::CheckDomain(_)
+        | Ask::AddChecks { .. }
+        | Ask::Ticket(_)
+        | Ask::Trace(_)
+        | Ask::Help => 0,
     }
 }

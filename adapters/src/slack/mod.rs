@@ -7,6 +7,7 @@ mod api;
 mod connections;
 pub mod event;
 mod fetch;
+mod give;
 mod handle;
 mod history;
 mod http;
@@ -29,7 +30,7 @@ use bot::event::{FileRef, Handle, Person, PersonKind};
 use bot::place::{Channel, MessageRef, Place};
 use bot::reply::Reply;
 use bot::store::memory::Cursor;
-use bot::store::outbox::PostKey;
+use bot::store::outbox::{File, PostKey};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tracing::{debug, info, warn};
@@ -328,6 +329,14 @@ impl Chat for Slack {
 
     fn respond<'a>(&'a self, to: &'a Handle, reply: &'a Reply, again: bool) -> Doing<'a, ()> {
         Box::pin(self.answer(to, reply, again))
+    }
+
+    fn hand<'a>(&'a self, to: &'a Handle, reply: &'a Reply, file: &'a File) -> Doing<'a, ()> {
+        Box::pin(self.give(to, reply, file))
+    }
+
+    fn whisper<'a>(&'a self, to: &'a Person, at: &'a Channel, reply: &'a Reply) -> Doing<'a, ()> {
+        Box::pin(async move { self.direct(&at.space, &to.id, reply).await.map(drop) })
     }
 
     fn fetch<'a>(

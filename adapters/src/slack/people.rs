@@ -12,8 +12,8 @@ use super::message::{list, text};
 use crate::config::secret::Secret;
 use crate::serve::chat::Failure;
 
-/// How long it is believed.
-const KEPT: Duration = Duration::from_secs(600);
+/// How long it is believed: who was made a guest, or left, can do nothing any more after that.
+const KEPT: Duration = Duration::from_secs(60);
 /// How long it is believed who is in a user group: somebody who was taken out of it can do nothing any more after that.
 const GROUPS_KEPT: Duration = Duration::from_secs(60);
 /// How many people are remembered.

@@ -287,7 +287,7 @@ pub fn modal(form: &Form, kept: &str) -> Value {
                 "element": {
                     "type": "plain_text_input",
                     "action_id": "text",
-                    "multiline": true,
+                    "multiline": field.long,
                     "max_length": bot::form::LONGEST_FIELD,
                     "placeholder": plain(field.hint, 150)
                 }

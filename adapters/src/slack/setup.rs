@@ -16,7 +16,7 @@ use crate::config::platform::{Slack as Settings, SlackMode};
 use crate::config::secret::Secret;
 
 /// What the bot token needs, and what for.
-pub const SCOPES: [(&str, &str); 10] = [
+pub const SCOPES: [(&str, &str); 11] = [
     ("app_mentions:read", "to hear when it is mentioned"),
     (
         "channels:history",
@@ -25,6 +25,10 @@ pub const SCOPES: [(&str, &str); 10] = [
     ("chat:write", "to answer"),
     ("commands", "for the slash commands and the shortcut"),
     ("files:read", "to read attached bounces"),
+    (
+        "files:write",
+        "to give who may trace the rows of a trace as a file",
+    ),
     (
         "groups:history",
         "to read what is pasted in private channels that it is in",

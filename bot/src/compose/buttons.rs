@@ -1,20 +1,22 @@
 //! Which buttons fit under an answer.
 
 use super::note::{addressee, label};
-use crate::action::{Action, Press};
+use crate::action::{Action, Press, Step};
+use crate::ask::Asker;
 use crate::classify::Diagnosis;
 use crate::follow_up::sender_checks;
 use crate::knowledge::entry::Kind;
 use crate::reply::{Button, Style};
+use crate::trace::bounce::can_be_traced;
 
 /// The buttons under the answer to the event of that number. `checkable`: can the sender's domain be checked, and was it not yet?
-/// `escalates`: can it be handed to a second line?
+/// `asker` says what else is possible here.
 #[must_use]
 pub fn under(
     diagnoses: &[Diagnosis<'_>],
     case: u64,
     checkable: bool,
-    escalates: bool,
+    asker: &Asker,
 ) -> Vec<Button> {
     let button = |press: Press, label: String| Button {
         label,
@@ -37,7 +39,10 @@ pub fn under(
     if let Some(to) = diagnoses.iter().find_map(addressee) {
         buttons.push(button(Press::Note, label(&to)));
     }
-    if escalates {
+    if asker.traces && can_be_traced(diagnoses) {
+        buttons.push(button(Press::Trace(Step::Bounce), "Trace it".into()));
+    }
+    if asker.escalates {
         buttons.push(button(Press::Escalate, "Escalate".into()));
     }
     buttons.push(button(Press::Right, "Right".into()));

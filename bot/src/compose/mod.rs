@@ -14,5 +14,7 @@ pub mod report;
 pub mod ticket;
 pub mod trace;
 pub mod trace_check;
+pub mod trace_page;
 pub mod trace_report;
+pub mod trace_share;
 pub mod transcript;

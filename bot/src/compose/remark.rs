@@ -36,6 +36,20 @@ pub fn denied(right: Right, contact: Option<&str>) -> Reply {
     reply
 }
 
+/// It may not be done; whom to ask stands behind it.
+#[must_use]
+pub fn refused(why: &str, contact: Option<&str>) -> Reply {
+    let mut reply = remark(why);
+    reply.lead.extend(contact.map(Text::plain));
+    reply
+}
+
+/// Something was shown to all.
+#[must_use]
+pub fn shared() -> Reply {
+    remark("It stands where everybody here can see it.")
+}
+
 /// No desk has this place.
 #[must_use]
 pub fn nowhere() -> Reply {

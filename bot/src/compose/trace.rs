@@ -25,9 +25,9 @@ const MOST_EVENTS: usize = 40;
 const MOST_NAMED: usize = 5;
 const STATUSES: &str = "https://learn.microsoft.com/en-us/graph/api/resources/exchangemessagetrace";
 
-/// The answer to a question: the numbers, then the newest rows, those that went wrong first.
+/// The answer to a question: the numbers, then the newest rows, at most so many.
 #[must_use]
-pub fn found(found: &Found, now: &Zoned, knowledge: &Knowledge, side: &Side) -> Reply {
+pub fn found(found: &Found, most: usize, now: &Zoned, knowledge: &Knowledge, side: &Side) -> Reply {
     let summary = &found.summary;
     let mut reply = if summary.rows == 0 {
         nothing(&found.question, now)
@@ -50,7 +50,7 @@ pub fn found(found: &Found, now: &Zoned, knowledge: &Knowledge, side: &Side) -> 
     }
     reply.sources = vec![STATUSES.into()];
     reply.lead.extend(sides(found, side));
-    for row in found.rows.iter().take(MOST_LISTED) {
+    for row in found.rows.iter().take(most) {
         let judged = judge(&case(row, None, &found.rows), knowledge, side);
         reply.rows.push(listed(row, &judged, now.time_zone()));
     }
@@ -207,7 +207,7 @@ pub fn trouble(why: &Fault) -> Reply {
     }
 }
 
-fn case<'a>(row: &'a Row, events: Option<&'a [Event]>, others: &'a [Row]) -> Case<'a> {
+pub(super) fn case<'a>(row: &'a Row, events: Option<&'a [Event]>, others: &'a [Row]) -> Case<'a> {
     Case {
         row,
         events,
@@ -337,7 +337,7 @@ fn sides(found: &Found, side: &Side) -> Option<Text> {
     }
 }
 
-fn listed(row: &Row, judged: &Judged, zone: &TimeZone) -> (Text, Text) {
+pub(super) fn listed(row: &Row, judged: &Judged, zone: &TimeZone) -> (Text, Text) {
     let at = row
         .received
         .map_or_else(|| "time unknown".into(), |at| clock(at, zone));
@@ -423,7 +423,7 @@ pub fn clock(at: Timestamp, zone: &TimeZone) -> String {
     )
 }
 
-fn span(start: Timestamp, end: Timestamp, zone: &TimeZone) -> String {
+pub(super) fn span(start: Timestamp, end: Timestamp, zone: &TimeZone) -> String {
     let shown = |at: Timestamp| {
         at.to_zoned(zone.clone())
             .strftime("%Y-%m-%d %H:%M")

@@ -26,5 +26,8 @@ pub mod events;
 pub mod judge;
 mod reading;
 
+pub mod bounce;
+
 pub mod beyond;
 pub mod csv;
+pub mod mask;
