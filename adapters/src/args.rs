@@ -32,6 +32,9 @@ pub enum Task {
         /// A mail domain of your own organization (may be given several times)
         #[arg(long, value_name = "DOMAIN")]
         our_domain: Vec<String>,
+        /// The config whose tenants /trace looks in [default: bouncedesk.toml]
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
         #[command(flatten)]
         name_servers: NameServers,
     },
@@ -149,7 +152,7 @@ pub enum TraceTask {
 }
 
 /// Which tenant is asked: one of a config, or one that is described here.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct TenantChoice {
     /// The config that holds the tenant [default: bouncedesk.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "directory")]

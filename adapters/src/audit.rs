@@ -172,7 +172,8 @@ fn all(given: &[String]) -> Result<Vec<String>> {
 }
 
 /// Who does it, as far as the system says.
-fn user() -> String {
+#[must_use]
+pub fn user() -> String {
     let name = ["USER", "USERNAME", "LOGNAME"].map(std::env::var);
     let name = name.into_iter().flatten().find(|name| !name.is_empty());
     format!("terminal/{}", name.as_deref().unwrap_or("unknown"))

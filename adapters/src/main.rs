@@ -19,8 +19,9 @@ fn main() -> ExitCode {
         Task::Code { code } => terminal::answer_once(&embedded(), &format!("/code {code}")),
         Task::Chat {
             our_domain,
+            config,
             name_servers,
-        } => terminal::chat::run(&our_domain, &name_servers),
+        } => terminal::chat::run(&our_domain, config.as_deref(), &name_servers),
         Task::CheckDomain(check) => check_domain::run(&check),
         Task::Trace(task) => trace::run(&task),
         Task::Knowledge(task) => keep::run(&task),

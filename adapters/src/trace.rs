@@ -5,28 +5,37 @@ pub mod attempt;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use bot::audit::Audit;
+use bot::audit::entry::Act;
 use bot::classify::Side;
 use bot::compose;
 use bot::knowledge::load::Knowledge;
+use bot::place::DeskName;
+use bot::reply::Reply;
+use bot::store::Store;
 use bot::trace::csv;
 use bot::trace::fault::Fault;
 use bot::trace::gather::{Found, Progress, gather};
 use bot::trace::graph::Client;
-use bot::trace::question::{self, Question};
+use bot::trace::question::{self, Asked, Question};
 use bot::trace::row::{Row, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use crate::args::{TenantChoice, Trace, TraceFormat, TraceTask};
+use crate::audit::user;
 use crate::check_domain::runtime;
 use crate::config::Config;
 use crate::config::secret::Secret;
 use crate::config::tenant::Tenant;
+use crate::store;
 use crate::terminal::render::{Screen, render};
+use attempt::{Attempt, Ended, pass};
 
 /// Rows whose events are told in one go.
 const MOST_DETAILS: usize = 10;
@@ -40,28 +49,134 @@ pub fn run(arguments: &Trace) -> Result<ExitCode> {
         return check(tenant);
     }
     let now = now(arguments.time_zone.as_deref())?;
-    let asked = question::read(&words(&arguments.words), &now)?;
-    let (tenant, client) = tenant(&arguments.tenant)?;
-    let mut own = tenant.domains.clone();
-    own.extend(arguments.our_domain.iter().cloned());
-    let work = Work {
-        knowledge: Knowledge::embedded(),
-        side: Side::new(&own),
-        client,
-        now,
+    let asked = question::asked(&words(&arguments.words), &now)?;
+    let source = Source::new(&arguments.tenant, asked.tenant.as_deref())?;
+    let work = Work::new(&source, &arguments.our_domain, now);
+    let traced = async {
+        match work.answer(&asked.question, arguments).await {
+            Ok((code, ended)) => (Ok(code), ended),
+            Err(error) => (Err(error), Ended::Failed),
+        }
     };
-    runtime()?.block_on(work.answer(&asked, arguments))
+    runtime()?.block_on(source.gate(&asked, traced))?
 }
 
-struct Work {
+/// A question in the operator's conversation: what there is to say to it.
+///
+/// # Errors
+/// Where the question, the config or the set-up does not stand.
+pub async fn in_conversation(
+    config: Option<&Path>,
+    our_domains: &[String],
+    words: &str,
+) -> Result<Vec<Reply>> {
+    let now = now(None)?;
+    let asked = question::asked(words, &now)?;
+    let choice = TenantChoice {
+        config: config.map(Path::to_path_buf),
+        ..TenantChoice::default()
+    };
+    let source = Source::new(&choice, asked.tenant.as_deref())?;
+    let work = Work::new(&source, our_domains, now);
+    let traced = async {
+        let found = gather(&source.client, &asked.question, &mut |_| {}, &mut |_| {}).await;
+        match found {
+            Ok(found) => (work.replies(&found, false).await, ended(&found)),
+            Err(set_up) => (vec![compose::trace::set_up(&set_up)], Ended::Failed),
+        }
+    };
+    source.gate(&asked, traced).await
+}
+
+/// Where it is looked, and where it is written down that it was.
+struct Source {
+    tenant: Tenant,
+    client: Client,
+    log: Log,
+}
+
+/// Who describes a tenant on the command line signs in with what is theirs, and has no store of a config to write to.
+enum Log {
+    Nowhere,
+    Chain {
+        store: Arc<dyn Store>,
+        audit: Option<Audit>,
+    },
+}
+
+impl Source {
+    fn new(choice: &TenantChoice, named: Option<&str>) -> Result<Self> {
+        if let Some(directory) = &choice.directory {
+            let (tenant, client) = with_client(described(directory, choice)?, false)?;
+            return Ok(Self {
+                tenant,
+                client,
+                log: Log::Nowhere,
+            });
+        }
+        let config = config(choice)?;
+        let tenant = chosen(&config, named.or(choice.tenant.as_deref()))?;
+        let (tenant, client) = with_client(tenant, config.loopback_only)?;
+        let store: Arc<dyn Store> = Arc::new(store::open_or_begin(&config)?);
+        let audit = config.audit.as_ref();
+        let audit = audit.map(|of| Audit::new(Arc::clone(&store), of.key.expose()));
+        Ok(Self {
+            tenant,
+            client,
+            log: Log::Chain {
+                audit: audit.transpose()?,
+                store,
+            },
+        })
+    }
+
+    /// Lets the operator's attempt through once it is written down.
+    async fn gate<T>(&self, asked: &Asked, trace: impl Future<Output = (T, Ended)>) -> Result<T> {
+        let Log::Chain { store, audit } = &self.log else {
+            return Ok(trace.await.0);
+        };
+        let attempt = Attempt {
+            who: user(),
+            desk: DeskName::default(),
+            tenant: self.tenant.name.clone(),
+            act: Act::Trace,
+            asked: asked.question.words(),
+            reason: asked.reason.clone(),
+        };
+        let done = pass(audit.as_ref(), attempt, None, trace).await;
+        store.close().await?;
+        done?.context("nobody denies the operator anything")
+    }
+}
+
+fn ended(found: &Found) -> Ended {
+    if found.gaps.is_empty() {
+        Ended::Answered
+    } else {
+        Ended::Partial
+    }
+}
+
+struct Work<'s> {
     knowledge: Knowledge,
     side: Side,
-    client: Client,
+    client: &'s Client,
     now: Zoned,
 }
 
-impl Work {
-    async fn answer(&self, asked: &Question, arguments: &Trace) -> Result<ExitCode> {
+impl<'s> Work<'s> {
+    fn new(source: &'s Source, our_domains: &[String], now: Zoned) -> Self {
+        let mut own = source.tenant.domains.clone();
+        own.extend(our_domains.iter().cloned());
+        Self {
+            knowledge: Knowledge::embedded(),
+            side: Side::new(&own),
+            client: &source.client,
+            now,
+        }
+    }
+
+    async fn answer(&self, asked: &Question, arguments: &Trace) -> Result<(ExitCode, Ended)> {
         let mut out = io::BufWriter::new(io::stdout());
         let mut failed = None;
         let format = arguments.format;
@@ -77,7 +192,7 @@ impl Work {
             };
             failed = written.err().or(failed.take());
         };
-        let found = gather(&self.client, asked, &mut take, &mut |progress| {
+        let found = gather(self.client, asked, &mut take, &mut |progress| {
             show(&bar, progress);
         })
         .await;
@@ -85,7 +200,8 @@ impl Work {
         let found = match found {
             Ok(found) => found,
             Err(set_up) if format == TraceFormat::Text => {
-                return told(&compose::trace::set_up(&set_up), ExitCode::from(2));
+                let code = told(&compose::trace::set_up(&set_up), ExitCode::from(2))?;
+                return Ok((code, Ended::Failed));
             }
             Err(set_up) => bail!("{set_up}"),
         };
@@ -93,7 +209,12 @@ impl Work {
             return Err(error).context("write to standard output");
         }
         match format {
-            TraceFormat::Text => self.page(&found, arguments.details, &mut out).await?,
+            TraceFormat::Text => {
+                let screen = Screen::of_stdout();
+                let replies = self.replies(&found, arguments.details).await;
+                let pages: Vec<String> = replies.iter().map(|r| render(r, &screen)).collect();
+                out.write_all(pages.join("\n").as_bytes())?;
+            }
             TraceFormat::Json => {
                 let report = compose::trace_report::report(&found, &self.knowledge, &self.side);
                 writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
@@ -101,8 +222,9 @@ impl Work {
             TraceFormat::Jsonl | TraceFormat::Csv => {}
         }
         out.flush().context("write to standard output")?;
+        let ended = ended(&found);
         if found.gaps.is_empty() {
-            return Ok(ExitCode::SUCCESS);
+            return Ok((ExitCode::SUCCESS, ended));
         }
         for gap in found.gaps.iter().take(3) {
             eprintln!(
@@ -110,7 +232,7 @@ impl Work {
                 gap.range.start, gap.range.end, gap.why
             );
         }
-        Ok(ExitCode::FAILURE)
+        Ok((ExitCode::FAILURE, ended))
     }
 
     fn line(&self, row: &Row, out: &mut impl Write) -> io::Result<()> {
@@ -120,54 +242,52 @@ impl Work {
     }
 
     /// The answer, and the events of the row that there is, or of each of the newest.
-    async fn page(&self, found: &Found, details: bool, out: &mut impl Write) -> Result<()> {
-        let screen = Screen::of_stdout();
+    async fn replies(&self, found: &Found, details: bool) -> Vec<Reply> {
+        let mut replies = Vec::new();
+        let (knowledge, side) = (&self.knowledge, &self.side);
         let only = found.rows.len() == 1 && found.gaps.is_empty();
         if !only {
-            let reply = compose::trace::found(
-                found,
-                compose::trace::MOST_LISTED,
-                &self.now,
-                &self.knowledge,
-                &self.side,
-            );
-            out.write_all(render(&reply, &screen).as_bytes())?;
+            let most = compose::trace::MOST_LISTED;
+            replies.push(compose::trace::found(
+                found, most, &self.now, knowledge, side,
+            ));
         }
         if !(details || only) {
-            return Ok(());
+            return replies;
         }
         // What went wrong first.
         let mut rows: Vec<&Row> = found.rows.iter().collect();
         rows.sort_by_key(|row| row.status == Status::Delivered);
         for row in rows.into_iter().take(MOST_DETAILS) {
-            let reply = match self.client.events(&row.id, &row.recipient).await {
-                Ok(events) => compose::trace::details(
-                    row,
-                    &events,
-                    &found.rows,
-                    self.now.time_zone(),
-                    &self.knowledge,
-                    &self.side,
-                ),
-                Err(Fault::Gone) => compose::trace::details(
-                    row,
-                    &[],
-                    &found.rows,
-                    self.now.time_zone(),
-                    &self.knowledge,
-                    &self.side,
-                ),
-                Err(fault) => compose::trace::trouble(&fault),
+            let events = match self.client.events(&row.id, &row.recipient).await {
+                Ok(events) => events,
+                Err(Fault::Gone) => Vec::new(),
+                Err(fault) => {
+                    replies.push(compose::trace::trouble(&fault));
+                    continue;
+                }
             };
-            writeln!(out)?;
-            out.write_all(render(&reply, &screen).as_bytes())?;
+            let zone = self.now.time_zone();
+            let others = &found.rows;
+            replies.push(compose::trace::details(
+                row, &events, others, zone, knowledge, side,
+            ));
         }
-        Ok(())
+        replies
     }
 }
 
 fn check(choice: &TenantChoice) -> Result<ExitCode> {
-    let (tenant, client) = tenant(choice)?;
+    let (tenant, client) = match &choice.directory {
+        Some(directory) => with_client(described(directory, choice)?, false)?,
+        None => {
+            let config = config(choice)?;
+            with_client(
+                chosen(&config, choice.tenant.as_deref())?,
+                config.loopback_only,
+            )?
+        }
+    };
     match runtime()?.block_on(client.check()) {
         Ok(standing) => {
             let expires = client.sign_in.expires();
@@ -179,17 +299,12 @@ fn check(choice: &TenantChoice) -> Result<ExitCode> {
     }
 }
 
-fn told(reply: &bot::reply::Reply, code: ExitCode) -> Result<ExitCode> {
+fn told(reply: &Reply, code: ExitCode) -> Result<ExitCode> {
     io::stdout().write_all(render(reply, &Screen::of_stdout()).as_bytes())?;
     Ok(code)
 }
 
-/// The tenant that is meant, and its client.
-fn tenant(choice: &TenantChoice) -> Result<(Tenant, Client)> {
-    let (tenant, loopback_only) = match &choice.directory {
-        Some(directory) => (described(directory, choice)?, false),
-        None => named(choice)?,
-    };
+fn with_client(tenant: Tenant, loopback_only: bool) -> Result<(Tenant, Client)> {
     let client = tenant
         .client(loopback_only, tenant.budget())
         .map_err(|why| anyhow!("tenant `{}`: {why}", tenant.name))?;
@@ -218,38 +333,35 @@ fn described(directory: &str, choice: &TenantChoice) -> Result<Tenant> {
     bail!("{}", faults.join("; "))
 }
 
-fn named(choice: &TenantChoice) -> Result<(Tenant, bool)> {
-    let file = choice
-        .config
-        .clone()
-        .unwrap_or_else(|| "bouncedesk.toml".into());
-    let config = Config::read(&file)?;
+fn config(choice: &TenantChoice) -> Result<Config> {
+    let usual = Path::new("bouncedesk.toml");
+    let file = choice.config.as_deref().unwrap_or(usual);
+    let config = Config::read(file)?;
+    if config.tenants.is_empty() {
+        bail!(
+            "{} names no tenant: add a [[tenant]], or describe one with --directory",
+            file.display()
+        );
+    }
+    Ok(config)
+}
+
+fn chosen(config: &Config, named: Option<&str>) -> Result<Tenant> {
     let names: Vec<&str> = config
         .tenants
         .iter()
         .map(|tenant| tenant.name.as_str())
         .collect();
-    let found = match (&choice.tenant, config.tenants.as_slice()) {
-        (_, []) => bail!(
-            "{} names no tenant: add a [[tenant]], or describe one with --directory",
-            file.display()
-        ),
+    let names = names.join(", ");
+    let found = match (named, config.tenants.as_slice()) {
         (None, [only]) => only,
-        (None, _) => bail!(
-            "there are several tenants; name one with --tenant: {}",
-            names.join(", ")
-        ),
+        (None, _) => bail!("there are several tenants; name one with --tenant: {names}"),
         (Some(name), tenants) => tenants
             .iter()
-            .find(|tenant| tenant.name == *name)
-            .ok_or_else(|| {
-                anyhow!(
-                    "there is no tenant of that name; there are {}",
-                    names.join(", ")
-                )
-            })?,
+            .find(|tenant| tenant.name == name)
+            .ok_or_else(|| anyhow!("there is no tenant of that name; there are {names}"))?,
     };
-    Ok((found.clone(), config.loopback_only))
+    Ok(found.clone())
 }
 
 fn now(zone: Option<&str>) -> Result<Zoned> {

@@ -6,7 +6,7 @@ use super::fake::{ALICE, CHANNEL, Fault};
 use super::{BOUNCE, Bed, title, until};
 use crate::support::list;
 use crate::trace::fake::Fake;
-use crate::trace::{granted, tenant};
+use crate::trace::{audited, granted, tenant};
 
 fn bed(runtime: &tokio::runtime::Runtime) -> (Bed, Fake, tempfile::TempDir) {
     let graph = runtime.block_on(Fake::start());
@@ -15,8 +15,9 @@ fn bed(runtime: &tokio::runtime::Runtime) -> (Bed, Fake, tempfile::TempDir) {
         row["subject"] = json!("@everyone **bold** ||x|| [click](https://evil.example)".repeat(n));
     });
     let secrets = tempfile::tempdir().expect("a folder can be made");
-    let more =
-        granted("red", &format!("discord/user/{ALICE}")) + &tenant(&graph, "red", secrets.path());
+    let more = granted("red", &format!("discord/user/{ALICE}"))
+        + &tenant(&graph, "red", secrets.path())
+        + &audited(secrets.path());
     (Bed::with(&more), graph, secrets)
 }
 

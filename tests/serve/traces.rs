@@ -5,6 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use bot::action::{Action, Press, Step, mark};
+use bot::audit::Audit;
+use bot::audit::entry::EntryId;
+use bot::audit::read::Addresses;
 use bot::event::{Handle, Person, PersonKind, What};
 use bot::form::FormName;
 use bot::reply::Reply;
@@ -16,7 +19,7 @@ use super::chat::{Done, Op};
 use super::{BOUNCE, Bed, command, interaction, message, of_kind, person, title, until, wrote};
 use crate::support::no_complaints;
 use crate::trace::fake::{Fake, Trick};
-use crate::trace::tenant;
+use crate::trace::{KEY, audited, tenant};
 
 /// A subject that is in no question.
 const SUBJECT: &str = "Zebra-4711";
@@ -57,7 +60,7 @@ impl Desk {
             customer("red"),
             grant("red", "slack/user/UOTHER", ""),
             tenant("red"),
-            tenant("blue")
+            tenant("blue") + &audited(secrets.path())
         );
         Self {
             bed: Bed::with(&more),
@@ -232,6 +235,29 @@ fn each_door_opens_for_who_is_granted_that_tenant_at_that_desk_and_for_nobody_el
         }
     }
     no_complaints(&complaints);
+    // Each attempt was written down, allowed or not, and how it ended.
+    let store = std::sync::Arc::clone(&desk.bed.store);
+    let entries = desk.bed.runtime.block_on(async {
+        let audit = Audit::new(store, KEY).expect("a key");
+        let verified = audit.verify(None).await.expect("it can be read");
+        assert!(
+            verified.is_sound() && verified.open_count == 0,
+            "{verified:?}"
+        );
+        audit.entries(EntryId(1), 500, Addresses::Masked).await
+    });
+    let entries = serde_json::to_string(&entries.expect("it can be read")).expect("JSON");
+    for who in ["UNOBODY", "UGUEST", "UADMIN", "UOTHER", "UBLUE", "UREMOVED"] {
+        assert!(entries.contains(&format!("slack/{who}")), "{who}");
+    }
+    for act in ["trace", "page", "details", "export", "share"] {
+        assert!(entries.contains(&format!("\"{act}\"")), "{act}");
+    }
+    assert!(
+        !entries.contains("anna@example.com")
+            && !entries.contains(SUBJECT)
+            && !entries.contains("somebody")
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{BOUNCE, Bed, message, until};
 use crate::support::{list, text};
 use crate::trace::fake::Fake;
-use crate::trace::{granted, tenant};
+use crate::trace::{audited, granted, tenant};
 
 fn bed(mode: &'static str, runtime: &tokio::runtime::Runtime) -> (Bed, Fake, tempfile::TempDir) {
     let graph = runtime.block_on(Fake::start());
@@ -14,7 +14,9 @@ fn bed(mode: &'static str, runtime: &tokio::runtime::Runtime) -> (Bed, Fake, tem
         row["subject"] = json!("<!channel> *bold* <https://evil.example|click>");
     });
     let secrets = tempfile::tempdir().expect("a folder can be made");
-    let more = granted("red", "slack/user/U01") + &tenant(&graph, "red", secrets.path());
+    let more = granted("red", "slack/user/U01")
+        + &tenant(&graph, "red", secrets.path())
+        + &audited(secrets.path());
     (Bed::tracing(mode, &more), graph, secrets)
 }
 

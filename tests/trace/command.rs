@@ -202,6 +202,11 @@ fn a_tenant_of_the_config_is_used() {
     };
     let base = format!("graph = \"{0}/v1.0\"\nauthority = \"{0}\"", fake.address);
     write(&base);
+    let unwritten = trace();
+    assert!(unwritten.err.contains("audit key"), "{}", unwritten.err);
+    assert_eq!(fake.set().times.len(), 0, "nothing was asked");
+    let key = super::audited(folder.path());
+    write(&format!("{base}\n{key}"));
     let found = trace();
     assert!(
         found.out.contains("3 messages"),
@@ -209,6 +214,27 @@ fn a_tenant_of_the_config_is_used() {
         found.out,
         found.err
     );
+    // The operator's attempt is in the chain, without the address in clear.
+    let config = file.to_str().expect("a path");
+    let chain = run(&["audit", "export", "--config", config], b"").out;
+    assert!(
+        chain.contains("terminal/") && chain.contains("contoso"),
+        "{chain}"
+    );
+    assert!(!chain.contains("anna@example.com"), "{chain}");
+    // And so it is in the operator's conversation.
+    let said = run(
+        &["chat", "--config", config],
+        b"/trace from:anna@example.com tenant:contoso\n/trace from:anna\n",
+    );
+    assert!(
+        said.out.contains("3 messages") && said.out.contains("is no address"),
+        "{} {}",
+        said.out,
+        said.err
+    );
+    let verified = run(&["audit", "verify", "--config", config], b"");
+    assert!(verified.out.contains("2 attempts"), "{}", verified.out);
     for (extra, part) in [
         ("", "loopback_only"),
         ("managed_identity = true", "name one way to sign in"),
@@ -217,7 +243,7 @@ fn a_tenant_of_the_config_is_used() {
         ("domains = [\"x\"]", "`domains`"),
     ] {
         write(&format!(
-            "{}\n{extra}",
+            "{}\n{extra}\n{key}",
             if extra.is_empty() { "" } else { &base }
         ));
         let refused = trace();

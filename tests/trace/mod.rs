@@ -86,6 +86,16 @@ pub fn tenant(fake: &Fake, name: &str, folder: &std::path::Path) -> String {
     )
 }
 
+/// The key of the audit chain.
+pub const KEY: &str = "a-key-of-more-than-thirty-two-characters";
+
+/// `[audit]`, its key in a file of that folder.
+pub fn audited(folder: &std::path::Path) -> String {
+    let key = folder.join("audit-key");
+    std::fs::write(&key, KEY).expect("a file");
+    format!("[audit]\nkey = {{ file = \"{}\" }}\n", key.display())
+}
+
 /// A customer with that tenant, whose messages this person or group may trace.
 pub fn granted(name: &str, who: &str) -> String {
     format!(

@@ -68,6 +68,12 @@ pub(super) fn check(written: Written, folder: &Path) -> Result<Config, Vec<Strin
     }
     look_at_desks(&desks, slack.as_ref(), discord.is_some(), &mut faults);
     look_at_tenants(&desks, &tenants, &mut faults);
+    if let (None, Some(desk)) = (&audit, desks.iter().find(|desk| !desk.grants.is_empty())) {
+        faults.push(format!(
+            "desk `{}` has [[desk.trace]], but there is no [audit]: traces are not made unless they are written down",
+            desk.name.0
+        ));
+    }
     for server in &dns.name_servers {
         match address(server) {
             None => faults.push(format!(

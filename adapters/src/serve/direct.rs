@@ -23,7 +23,6 @@ use super::server::now;
 use super::tickets::{self, Back};
 use super::trace;
 use super::work::Work;
-use crate::trace::attempt::Door;
 
 /// Longest note that is kept with feedback, in characters.
 const LONGEST_NOTE: usize = 1_000;
@@ -37,7 +36,7 @@ pub async fn command(work: &Work<'_>, text: &str, to: &Handle) -> Result<Outcome
     }
     // Who may trace is granted by itself.
     if let Some(Ok(Ask::Trace(words))) = read {
-        return trace::asked(work, &words, Door::Command, to).await;
+        return trace::asked(work, &words, to).await;
     }
     if !work.may(Right::Ask).await? {
         return refuse(work, Right::Ask, to).await;
@@ -214,7 +213,7 @@ pub async fn submitted(
             };
             ask_directly(work, ask, name.private(), to).await
         }
-        FormName::Trace => trace::asked(work, &form::traced(filled), Door::Form, to).await,
+        FormName::Trace => trace::asked(work, &form::traced(filled), to).await,
         FormName::Wrong(number) => {
             if !work.may(Right::Feedback).await? {
                 return refuse(work, Right::Feedback, to).await;

@@ -7,6 +7,7 @@ mod making;
 pub mod results;
 
 use bot::action::Step;
+use bot::audit::entry::Act;
 use bot::compose::remark;
 use bot::compose::trace_page;
 use bot::compose::trace_share::Addresses;
@@ -19,7 +20,7 @@ use jiff::Timestamp;
 
 use super::direct::tell;
 use super::work::Work;
-use crate::trace::attempt::{Attempt, Door, Ended, pass};
+use crate::trace::attempt::{Attempt, Ended, Unwritten, pass};
 use asker::{chat, clock, present, refusal, who};
 use earlier::{of_event, of_number};
 use making::{Show, Tracing};
@@ -31,27 +32,22 @@ struct Wanted {
     /// Questions for the same thing, the best first.
     ways: Vec<Asked>,
     show: Show,
-    door: Door,
+    act: Act,
 }
 
 /// By command or form.
-pub async fn asked(
-    work: &Work<'_>,
-    words: &str,
-    door: Door,
-    to: &Handle,
-) -> Result<Outcome, Trouble> {
+pub async fn asked(work: &Work<'_>, words: &str, to: &Handle) -> Result<Outcome, Trouble> {
     match question::asked(words, &clock(work, Timestamp::now())) {
         Ok(asked) => {
             let wanted = Wanted {
                 case: work.id.0,
                 ways: vec![asked],
                 show: Show::Page(0),
-                door,
+                act: Act::Trace,
             };
             look(work, wanted, to).await
         }
-        Err(mistake) => unclear(work, words, door, &mistake.0, to).await,
+        Err(mistake) => unclear(work, words, Act::Trace, &mistake.0, to).await,
     }
 }
 
@@ -63,13 +59,13 @@ pub async fn pressed(
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
     let at = |nth: u32| usize::try_from(nth).unwrap_or(usize::MAX);
-    let (show, door, first) = match step {
-        Step::Bounce | Step::In(_) => (Show::Page(0), Door::Button, true),
-        Step::Page(from) => (Show::Page(at(from)), Door::Page, false),
-        Step::Row(nth) => (Show::Row(at(nth)), Door::Details, false),
-        Step::File => (Show::File, Door::File, false),
-        Step::Share => (Show::Share(Addresses::Masked), Door::Share, false),
-        Step::ShareOpenly => (Show::Share(Addresses::Shown), Door::Share, false),
+    let (show, act, first) = match step {
+        Step::Bounce | Step::In(_) => (Show::Page(0), Act::Trace, true),
+        Step::Page(from) => (Show::Page(at(from)), Act::Page, false),
+        Step::Row(nth) => (Show::Row(at(nth)), Act::Details, false),
+        Step::File => (Show::File, Act::Export, false),
+        Step::Share => (Show::Share(Addresses::Masked), Act::Share, false),
+        Step::ShareOpenly => (Show::Share(Addresses::Shown), Act::Share, false),
     };
     let kept = work
         .server
@@ -88,13 +84,13 @@ pub async fn pressed(
             Step::Bounce => "The bounce does not say which message it is about. Ask with /trace.",
             _ => "What this trace asked for is not kept any more. Ask again with /trace.",
         };
-        return unclear(work, "", door, why, to).await;
+        return unclear(work, "", act, why, to).await;
     }
     let wanted = Wanted {
         case,
         ways,
         show,
-        door,
+        act,
     };
     look(work, wanted, to).await
 }
@@ -103,13 +99,13 @@ pub async fn pressed(
 async fn unclear(
     work: &Work<'_>,
     words: &str,
-    door: Door,
+    act: Act,
     why: &str,
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
     let person = present(work, work.resumed).await?;
     if !grant::any(work.desk, chat(work), &person) {
-        return deny(work, words, door, None, &Denied::Nowhere, to).await;
+        return deny(work, words, act, None, &Denied::Nowhere, to).await;
     }
     tell(work, remark::usage(why), to, Outcome::Refused).await
 }
@@ -133,30 +129,30 @@ async fn look(work: &Work<'_>, wanted: Wanted, to: &Handle) -> Result<Outcome, T
         None => (String::new(), &Denied::Nowhere),
     };
     let reason = why.as_ref().and_then(|(asked, _)| asked.reason.as_deref());
-    deny(work, &asked, wanted.door, reason, denied, to).await
+    deny(work, &asked, wanted.act, reason, denied, to).await
 }
 
 async fn deny(
     work: &Work<'_>,
     words: &str,
-    door: Door,
+    act: Act,
     reason: Option<&str>,
     denied: &Denied,
     to: &Handle,
 ) -> Result<Outcome, Trouble> {
-    let who = who(work);
     let attempt = Attempt {
-        who: &who,
-        desk: &work.desk.name.0,
-        tenant: "",
-        door,
-        asked: words,
-        reason,
+        who: who(work),
+        desk: work.desk.name.clone(),
+        tenant: String::new(),
+        act,
+        asked: words.into(),
+        reason: reason.map(Into::into),
     };
     let nothing = async { ((), Ended::Failed) };
-    let reply = match pass(attempt, Some(denied), nothing).await {
-        Ok(_) => refusal(work, denied),
-        Err(unwritten) => remark::usage(&unwritten.to_string()),
+    let reply = match pass(work.server.audit.as_deref(), attempt, Some(denied), nothing).await {
+        // Where no chain is kept nobody traces, and this is no news for who may not.
+        Ok(_) | Err(Unwritten::NoKey) => refusal(work, denied),
+        Err(unwritten @ Unwritten::Failed) => remark::usage(&unwritten.to_string()),
     };
     tell(work, reply, to, Outcome::Refused).await
 }
@@ -177,14 +173,13 @@ async fn allowed(
         tenant: Some(tenant.name.clone()),
         ..asked.clone()
     };
-    let (who, words) = (who(work), asked.question.words());
     let attempt = Attempt {
-        who: &who,
-        desk: &work.desk.name.0,
-        tenant: &tenant.name,
-        door: wanted.door,
-        asked: &words,
-        reason: asked.reason.as_deref(),
+        who: who(work),
+        desk: work.desk.name.clone(),
+        tenant: tenant.name.clone(),
+        act: wanted.act,
+        asked: asked.question.words(),
+        reason: asked.reason.clone(),
     };
     let tracing = Tracing {
         work,
@@ -199,7 +194,7 @@ async fn allowed(
             Err(trouble) => (Err(trouble), Ended::Failed),
         }
     };
-    match pass(attempt, None, traced).await {
+    match pass(work.server.audit.as_deref(), attempt, None, traced).await {
         Ok(done) => done.unwrap_or(Ok(Outcome::Refused)),
         Err(unwritten) => {
             let reply = remark::usage(&unwritten.to_string());

@@ -45,6 +45,14 @@ pub fn open(config: &Config) -> Result<SledStore> {
             config.store.display()
         );
     }
+    open_or_begin(config)
+}
+
+/// The same, where nothing need have been served yet.
+///
+/// # Errors
+/// Where it is in use.
+pub fn open_or_begin(config: &Config) -> Result<SledStore> {
     match SledStore::open(&config.store) {
         Err(Trouble::InUse(folder)) => bail!(
             "the store in {} is in use: stop the serving program for a moment, or read a copy of a backup",

@@ -1,6 +1,7 @@
 //! A conversation in the terminal: the same questions and answers as in a chat.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,6 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::args::NameServers;
 use crate::check_domain::{resolver, runtime};
+use crate::trace;
 
 use super::render::{Screen, render};
 
@@ -21,7 +23,11 @@ use super::render::{Screen, render};
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Talks until the input ends.
-pub fn run(our_domains: &[String], name_servers: &NameServers) -> Result<ExitCode> {
+pub fn run(
+    our_domains: &[String],
+    config: Option<&Path>,
+    name_servers: &NameServers,
+) -> Result<ExitCode> {
     let interactive = io::stdin().is_terminal();
     let named = !name_servers.name_server.is_empty();
     let bot = Bot {
@@ -75,6 +81,7 @@ pub fn run(our_domains: &[String], name_servers: &NameServers) -> Result<ExitCod
         } else if let (true, Some(command)) = (pasted.is_empty(), command(trimmed)) {
             match command {
                 Ok(Ask::Explain { pasted, .. }) => talk.explain(pasted)?,
+                Ok(Ask::Trace(words)) => talk.trace(config, &words)?,
                 Ok(ask) => talk.answer(&ask)?,
                 Err(usage) => println!("{usage}"),
             }
@@ -105,6 +112,23 @@ impl Talk<'_> {
         };
         self.answer(&ask)?;
         self.earlier = Some(pasted);
+        Ok(())
+    }
+
+    /// The operator's own question: who may read the config may look in its tenants.
+    fn trace(&self, config: Option<&Path>, words: &str) -> Result<()> {
+        let domains = &self.asker.our_domains;
+        let traced = trace::in_conversation(config, domains, words);
+        let mut out = io::stdout().lock();
+        match self.runtime.block_on(traced) {
+            Ok(replies) => {
+                for reply in replies {
+                    writeln!(out, "{}", render(&reply, &self.screen))?;
+                }
+            }
+            Err(why) => writeln!(out, "{why:#}")?,
+        }
+        out.flush()?;
         Ok(())
     }
 
