@@ -46,9 +46,10 @@ bench-chats:
 fuzz ITERATIONS="300000":
     BOUNCEDESK_FUZZ={{ITERATIONS}} cargo test --release -p adapters -p fuzz --test fuzz -- --nocapture
 
-# The long proofs, whole (ten million executions, a fresh seed; 200 kills, 50 power cuts; chats cut and killed); CI runs a part of them
+# The long proofs, whole (ten million executions, a fresh seed; 200 kills, 50 power cuts; 200,000 rows traced; chats cut and killed); CI runs a part of them
 prove:
     BOUNCEDESK_KILLS=200 BOUNCEDESK_CUTS=50 BOUNCEDESK_MODELS=500 cargo test --test all -- store audit --nocapture
+    BOUNCEDESK_TRACE=200000 cargo test --test all -- trace::many --nocapture
     BOUNCEDESK_KILLS=10 BOUNCEDESK_CUT_SECONDS=120 BOUNCEDESK_PASTES=1000 cargo test --test all -- burst --nocapture
     BOLERO_RANDOM_SEED=`date +%s` BOUNCEDESK_FUZZ=5000000 cargo test --release -p adapters -p fuzz --test fuzz -- --nocapture
 

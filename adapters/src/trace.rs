@@ -92,16 +92,13 @@ pub async fn in_conversation(
 struct Source {
     tenant: Tenant,
     client: Client,
-    log: Log,
+    /// `None` for who describes a tenant on the command line: he signs in with what is his, and has no store of a config to write to.
+    chain: Option<Chain>,
 }
 
-/// Who describes a tenant on the command line signs in with what is theirs, and has no store of a config to write to.
-enum Log {
-    Nowhere,
-    Chain {
-        store: Arc<dyn Store>,
-        audit: Option<Audit>,
-    },
+struct Chain {
+    store: Arc<dyn Store>,
+    audit: Option<Audit>,
 }
 
 impl Source {
@@ -111,7 +108,7 @@ impl Source {
             return Ok(Self {
                 tenant,
                 client,
-                log: Log::Nowhere,
+                chain: None,
             });
         }
         let config = config(choice)?;
@@ -123,16 +120,16 @@ impl Source {
         Ok(Self {
             tenant,
             client,
-            log: Log::Chain {
+            chain: Some(Chain {
                 audit: audit.transpose()?,
                 store,
-            },
+            }),
         })
     }
 
     /// Lets the operator's attempt through once it is written down.
     async fn gate<T>(&self, asked: &Asked, trace: impl Future<Output = (T, Ended)>) -> Result<T> {
-        let Log::Chain { store, audit } = &self.log else {
+        let Some(Chain { store, audit }) = &self.chain else {
             return Ok(trace.await.0);
         };
         let attempt = Attempt {

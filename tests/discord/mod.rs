@@ -25,7 +25,6 @@ mod traces;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use adapters::config::Config;
 use adapters::discord;
@@ -37,7 +36,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::refusing::Refusing;
+use crate::support::refusing::{Refusals, Refusing};
 use crate::support::{no_complaints, until};
 use fake::{CHANNEL, Fake, GUILD, TOKEN};
 
@@ -49,8 +48,8 @@ struct Bed {
     fake: Fake,
     program: Option<Program>,
     store: Arc<dyn Store>,
-    /// So many events the store refuses.
-    refuses: Arc<AtomicUsize>,
+    /// What the store refuses.
+    refuses: Arc<Refusals>,
 }
 
 /// The text of a config for a folder that holds the token.
@@ -72,7 +71,7 @@ fn start(
     runtime: &Runtime,
     folder: &Path,
     fake: &Fake,
-    refuses: &Arc<AtomicUsize>,
+    refuses: &Arc<Refusals>,
 ) -> (Program, Arc<dyn Store>) {
     let config = config(folder, fake);
     let opened = SledStore::open(&config.store).unwrap_or_else(|trouble| panic!("{trouble}"));

@@ -12,13 +12,13 @@ use super::{BOUNCE, Bed, title, until};
 #[test]
 fn what_the_store_refuses_is_taken_in_later_and_in_its_order() {
     let bed = Bed::new();
-    bed.refuses.store(2, Ordering::SeqCst);
+    bed.refuses.events.store(2, Ordering::SeqCst);
     let first = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
     let second = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
     bed.answer(&first);
     bed.answer(&second);
     // A deletion does not overtake what has to wait.
-    bed.refuses.store(1, Ordering::SeqCst);
+    bed.refuses.events.store(1, Ordering::SeqCst);
     let gone = bed.fake.writes(CHANNEL, json!({ "content": BOUNCE }));
     bed.fake.says(
         "MESSAGE_DELETE",
@@ -29,7 +29,7 @@ fn what_the_store_refuses_is_taken_in_later_and_in_its_order() {
     until("no answer is left", || bed.ours(&gone).is_empty());
     bed.rest();
     assert!(bed.ours(&gone).is_empty());
-    assert_eq!(bed.refuses.load(Ordering::SeqCst), 0);
+    assert_eq!(bed.refuses.events.load(Ordering::SeqCst), 0);
 }
 
 #[test]

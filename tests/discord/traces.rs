@@ -1,5 +1,7 @@
 //! Traces on Discord: by command, form and button, for the asker alone, with a file, and directly where the way back is closed.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::{Value, json};
 
 use super::fake::{ALICE, CHANNEL, Fault};
@@ -158,6 +160,23 @@ fn the_form_asks_and_what_comes_too_late_comes_directly() {
         [json!({ "recipient_id": ALICE })]
     );
     assert!(bed.ours(CHANNEL).is_empty());
+}
+
+#[test]
+fn what_cannot_be_written_down_is_not_traced() {
+    let runtime = crate::trace::runtime();
+    let (bed, graph, _secrets) = bed(&runtime);
+    bed.refuses.attempts.store(true, Ordering::SeqCst);
+    let (_, said) = bed.answered(&command(&bed, &[("from", "anna@example.com")]));
+    assert!(
+        title(&said).contains("could not be written down"),
+        "{said:#}"
+    );
+    let asked = graph.set().times.len();
+    assert_eq!(asked, 0, "nothing is asked");
+    bed.refuses.attempts.store(false, Ordering::SeqCst);
+    let (_, said) = bed.answered(&command(&bed, &[("from", "anna@example.com")]));
+    assert!(title(&said).contains("30 messages"), "{said:#}");
 }
 
 #[test]

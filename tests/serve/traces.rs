@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use adapters::config::Config;
 use bot::action::{Action, Press, Step, mark};
 use bot::audit::Audit;
 use bot::audit::entry::EntryId;
@@ -457,4 +458,38 @@ fn limits_reasons_and_mistakes_are_said_in_a_sentence() {
             title(&said)
         );
     }
+}
+
+#[test]
+fn a_grant_that_is_taken_out_of_the_config_ends_within_seconds() {
+    let mut desk = Desk::new(20, &grant("red", "slack/user/UADMIN", ""));
+    let folder = desk.bed.folder.path().to_path_buf();
+    let file = folder.join("bouncedesk.toml");
+    let text = super::text_of_config(&folder, &desk.bed.more);
+    fs::write(&file, &text).expect("a file can be written");
+    let config = Config::read(&file).unwrap_or_else(|faults| panic!("{faults}"));
+    let inside = desk.bed.runtime.handle().enter();
+    let program = desk.bed.program.as_mut().expect("it runs");
+    program.watch(&file, config, std::sync::Arc::default());
+    drop(inside);
+    let first = desk.traces("UADMIN", "H1", QUESTION);
+    assert!(title(&first).contains("20 messages"));
+    fs::write(&file, text.replace("UADMIN", "UNEXT")).expect("a file can be written");
+    let (begun, mut nth) = (Instant::now(), 0);
+    loop {
+        nth += 1;
+        let next = button(&first, "Next rows");
+        let said = desk.presses(person("UADMIN"), &format!("P{nth}"), next);
+        if title(&said).contains("may not trace") {
+            break;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "{}",
+            title(&said)
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let next = desk.traces("UNEXT", "H2", QUESTION);
+    assert!(title(&next).contains("20 messages"), "{}", title(&next));
 }

@@ -1,7 +1,7 @@
 //! A store that takes nothing in for a while, as one on a full disk.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bot::place::{DeskName, MessageRef, Place};
 use bot::store::audit::{Addition, KeyOf, PersonKey};
@@ -19,8 +19,16 @@ use bot::time::Time;
 
 pub struct Refusing {
     pub store: Arc<dyn Store>,
-    /// So many events are refused.
-    pub left: Arc<AtomicUsize>,
+    pub left: Arc<Refusals>,
+}
+
+/// What is refused.
+#[derive(Default)]
+pub struct Refusals {
+    /// So many events.
+    pub events: AtomicUsize,
+    /// Every entry of the audit chain.
+    pub attempts: AtomicBool,
 }
 
 macro_rules! as_it_is {
@@ -36,11 +44,19 @@ impl Store for Refusing {
         let fewer = |left: usize| left.checked_sub(1);
         let refused = self
             .left
+            .events
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
         if refused.is_ok() {
             return Box::pin(async { Err(Trouble::Full) });
         }
         self.store.receive(event)
+    }
+
+    fn audit(&self, addition: Addition) -> Promise<'_, bool> {
+        if self.left.attempts.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(Trouble::Full) });
+        }
+        self.store.audit(addition)
     }
 
     as_it_is! {
@@ -70,7 +86,6 @@ impl Store for Refusing {
         said_in(desk: DeskName, message: MessageRef) -> Option<Said>;
         due_tickets(now: Time, most: usize) -> Vec<Ticket>;
         sightings(desk: DeskName, fingerprint: String, since: Time, most: usize) -> Vec<Sighting>;
-        audit(addition: Addition) -> bool;
         audit_length() -> u64;
         audited(from: u64, most: usize) -> Vec<(u64, Vec<u8>)>;
         audit_keys(wanted: Vec<KeyOf>) -> Vec<Option<PersonKey>>;

@@ -94,6 +94,7 @@ fn read(
         ("store", new.store != old.store),
         ("health", new.health != old.health),
         ("loopback_only", new.loopback_only != old.loopback_only),
+        ("[audit]", new.audit != old.audit),
         ("[slack]", new.slack != old.slack),
         ("[discord]", new.discord != old.discord),
     ];

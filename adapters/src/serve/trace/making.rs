@@ -110,6 +110,11 @@ impl Tracing<'_> {
             Ended::Partial
         };
         match show {
+            // It was traced anew, and there are fewer now.
+            Show::Page(from) if from > 0 && from >= found.rows.len() => {
+                let gone = "Those rows are not there any more. Ask again with /trace.";
+                self.answer(&remark::usage(gone)).await;
+            }
             Show::Page(from) => match found.rows.first() {
                 // Who looks for one message wants to know what happened to it.
                 Some(only) if found.summary.rows == 1 && found.gaps.is_empty() => {
