@@ -16,7 +16,7 @@ const PLACES: [&str; 4] = ["terminal", "slack", "discord", "web"];
 
 /// What each part of the core may import; what is not listed here may import nothing of the crate.
 /// `names` fills the names into sentences and rests on nothing itself.
-const LAYERS: [(&str, &[&str]); 26] = [
+const LAYERS: [(&str, &[&str]); 27] = [
     ("text", &[]),
     ("code", &[]),
     ("ask", &["dns", "reply", "text", "tickets"]),

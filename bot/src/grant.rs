@@ -170,6 +170,7 @@ mod tests {
         Person {
             id: id.into(),
             kind: PersonKind::Member,
+            name: String::new(),
             groups: groups.iter().map(ToString::to_string).collect(),
         }
     }

@@ -23,7 +23,7 @@ mod unsure;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use adapters::config::Config;
@@ -38,7 +38,7 @@ use bot::store::sled::SledStore;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::refusing::Refusing;
+use crate::support::refusing::{Refusals, Refusing};
 use crate::support::until;
 use chat::{Done, FolderChat, Op};
 
@@ -77,7 +77,7 @@ struct Bed {
     store: Arc<dyn Store>,
     chat: Arc<FolderChat>,
     /// So many events the store refuses.
-    refuses: Arc<AtomicUsize>,
+    refuses: Arc<Refusals>,
 }
 
 impl Bed {
@@ -166,7 +166,7 @@ impl Bed {
     fn is_refused(&self, incoming: Incoming) {
         until("the program listens", || self.chat.door().is_some());
         let door = self.chat.door().expect("it listens").clone();
-        self.refuses.store(1, Ordering::SeqCst);
+        self.refuses.events.store(1, Ordering::SeqCst);
         let received = self.runtime.block_on(door.receive(incoming));
         assert!(received.is_err(), "it is taken in");
     }
@@ -223,7 +223,7 @@ fn start(
     folder: &Path,
     (more, dns): (&str, Option<SocketAddr>),
     chat: &Arc<FolderChat>,
-    refuses: &Arc<AtomicUsize>,
+    refuses: &Arc<Refusals>,
 ) -> (Program, Arc<dyn Store>) {
     let config = config(folder, more, dns);
     let opened = SledStore::open(&config.store).unwrap_or_else(|trouble| panic!("{trouble}"));

@@ -48,7 +48,7 @@ pub async fn run(
             sleep(Duration::from_millis(200)).await;
             seen = look(&file, &folders);
         }
-        let (path, old, before) = (file.clone(), config.clone(), server.world());
+        let (path, old, before) = (file.clone(), config.clone(), door.server().world());
         let read = tokio::task::spawn_blocking(move || read(&path, &old, &before)).await;
         match read {
             Ok(Ok((new, Ok(world)))) => {

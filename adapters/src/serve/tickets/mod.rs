@@ -349,6 +349,8 @@ pub fn filled(name: FormName, number: u64, filled: &Filled) -> Option<Question> 
         FormName::Wait(_) => Question::Do(number, Step::Wait(On::read(value("on"))?)),
         FormName::Resolve(_) => Question::Do(number, Step::Resolve(rules::note(value("how")))),
         FormName::Reply(_) => Question::Reply(number, value("text").into()),
-        FormName::Bounce | FormName::Wrong(_) | FormName::Escalate(_) => return None,
+        FormName::Bounce | FormName::Wrong(_) | FormName::Trace | FormName::Escalate(_) => {
+            return None;
+        }
     })
 }

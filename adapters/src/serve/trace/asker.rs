@@ -36,8 +36,10 @@ pub async fn present(work: &Work<'_>, anew: bool) -> Result<Person, Trouble> {
     let at = &work.event.place.channel;
     let mut person = work.person.clone();
     if anew && work.event.person.kind == PersonKind::Unsaid {
-        let line = work.chat;
-        let said = work.server.until_said(|| line.kind(&work.event.person, at));
+        let (line, homes) = (work.chat, work.desk.homes(&at.chat));
+        let said = work
+            .server
+            .until_said(|| line.kind(&work.event.person, at, &homes));
         person.kind = said.await?.unwrap_or(PersonKind::Stranger);
     }
     let among = grant::groups(work.desk, &at.chat);

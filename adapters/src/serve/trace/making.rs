@@ -90,14 +90,14 @@ impl Tracing<'_> {
                     work.server.results.keep(self.case, Arc::clone(&kept));
                     // It may have taken minutes.
                     if let Some(denied) = self.withdrawn().await? {
-                        self.answer(&refusal(work, &denied)).await;
+                        self.answer(&refusal(work, &denied)).await?;
                         work.end(Outcome::Refused).await?;
                         return Ok((Outcome::Refused, Ended::Withdrawn));
                     }
                     kept
                 }
                 Err(set_up) => {
-                    self.answer(&compose::trace::set_up(&set_up)).await;
+                    self.answer(&compose::trace::set_up(&set_up)).await?;
                     work.end(Outcome::Answered).await?;
                     return Ok((Outcome::Answered, Ended::Failed));
                 }
@@ -113,17 +113,17 @@ impl Tracing<'_> {
             // It was traced anew, and there are fewer now.
             Show::Page(from) if from > 0 && from >= found.rows.len() => {
                 let gone = "Those rows are not there any more. Ask again with /trace.";
-                self.answer(&remark::usage(gone)).await;
+                self.answer(&remark::usage(gone)).await?;
             }
             Show::Page(from) => match found.rows.first() {
                 // Who looks for one message wants to know what happened to it.
                 Some(only) if found.summary.rows == 1 && found.gaps.is_empty() => {
                     let reply = self.row(found, only).await;
-                    self.answer(&reply).await;
+                    self.answer(&reply).await?;
                 }
                 _ => {
                     let reply = self.viewed(|view| trace_page::page(found, from, view));
-                    self.answer(&reply).await;
+                    self.answer(&reply).await?;
                 }
             },
             Show::Row(nth) => {
@@ -131,9 +131,9 @@ impl Tracing<'_> {
                     Some(row) => self.row(found, row).await,
                     None => remark::usage("That row is not there any more. Ask again with /trace."),
                 };
-                self.answer(&reply).await;
+                self.answer(&reply).await?;
             }
-            Show::File => self.give(&file, in_file, found).await,
+            Show::File => self.give(&file, in_file, found).await?,
             Show::Share(addresses) => self.share(found, addresses).await?,
         }
         work.end(Outcome::Answered).await?;
@@ -159,7 +159,8 @@ impl Tracing<'_> {
                 sleep(wait).await;
                 let progress = far.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let note = trace_page::progress(&progress);
-                self.work.respond(self.to, &note, false).await;
+                // The answer itself is what counts.
+                let _shown = self.work.respond(self.to, &note, false).await;
             }
             std::future::pending::<()>().await;
         };
@@ -219,10 +220,10 @@ impl Tracing<'_> {
     }
 
     /// Through the way back; where that is closed by now, as a direct message.
-    async fn answer(&self, reply: &Reply) {
+    async fn answer(&self, reply: &Reply) -> Result<(), Trouble> {
         let work = self.work;
-        if work.respond(self.to, reply, false).await {
-            return;
+        if work.respond(self.to, reply, false).await? {
+            return Ok(());
         }
         // Its buttons would be pressed in a conversation that may be no desk's.
         let bare = Reply {
@@ -233,9 +234,10 @@ impl Tracing<'_> {
         if let Err(why) = work.chat.whisper(&work.person, at, &bare).await {
             warn!(event = work.id.0, %why, "an answer to a trace did not get through");
         }
+        Ok(())
     }
 
-    async fn give(&self, rows: &str, in_file: u64, found: &Found) {
+    async fn give(&self, rows: &str, in_file: u64, found: &Found) -> Result<(), Trouble> {
         let day = clock(self.work, Timestamp::now());
         let file = File {
             name: format!("trace-{}.csv", day.strftime("%Y-%m-%d-%H%M")),
@@ -247,8 +249,9 @@ impl Tracing<'_> {
             let sorry = "The file could not be handed over. Try again in a minute, or write a file with `bouncedesk trace --format csv`.";
             self.work
                 .respond(self.to, &remark::usage(sorry), false)
-                .await;
+                .await?;
         }
+        Ok(())
     }
 
     /// Where it was asked, in the desk's own channels only.
@@ -256,7 +259,7 @@ impl Tracing<'_> {
         let work = self.work;
         if !work.desk.names(&work.event.place.channel) {
             let sorry = "It can be shared in the channels of this desk only.";
-            work.respond(self.to, &remark::usage(sorry), false).await;
+            work.respond(self.to, &remark::usage(sorry), false).await?;
             return Ok(());
         }
         let clock = clock(work, Timestamp::now());
@@ -268,7 +271,7 @@ impl Tracing<'_> {
             ..Change::default()
         })
         .await?;
-        work.respond(self.to, &remark::shared(), false).await;
+        work.respond(self.to, &remark::shared(), false).await?;
         Ok(())
     }
 }
