@@ -38,7 +38,7 @@ pub enum Answer {
         /// It is about this paste together with the earlier one: it takes the place of that one's answer.
         joined: bool,
         /// By what the same problem is known again.
-        print: Option<Fingerprint>,
+        print: Option<Box<Fingerprint>>,
     },
 }
 
@@ -163,7 +163,7 @@ impl Bot {
             reply: Box::new(reply),
             then,
             joined,
-            print: diagnoses.iter().find_map(fingerprint::of),
+            print: diagnoses.iter().find_map(fingerprint::of).map(Box::new),
         }
     }
 

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use crate::event::{Person, PersonKind};
 use crate::place::{Channel, DeskName};
 use crate::tickets::mirror::Back;
+use crate::tickets::remind::Promise;
 
 /// One help desk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,10 @@ pub struct SecondLine {
     pub channel: Channel,
     /// How much of what is said there reaches those who asked.
     pub back: Back,
+    /// When it works, and when somebody is reminded.
+    pub promise: Promise,
+    /// When it is said each day what there is to do: minutes after midnight.
+    pub summary: Option<u16>,
 }
 
 /// Somebody whom the desk looks after.

@@ -216,7 +216,13 @@ fn the_example_config_is_right_and_explains_every_key() {
 /// Every key that the config takes, read from where they are declared.
 fn keys_of_the_config() -> Vec<String> {
     let mut keys = Vec::new();
-    for file in ["mod.rs", "platform.rs", "tenant.rs", "desk.rs"] {
+    for file in [
+        "mod.rs",
+        "platform.rs",
+        "tenant.rs",
+        "desk.rs",
+        "second_line.rs",
+    ] {
         let path = root().join("adapters/src/config").join(file);
         let source = fs::read_to_string(path).expect("the source is there");
         let mut written = false;

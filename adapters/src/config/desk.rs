@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use bot::desk::{Customer, Desk, Grant, Limits, Right, Rights, Room, SecondLine, Who};
+use bot::desk::{Customer, Desk, Grant, Limits, Right, Rights, Room, Who};
 use bot::dns::name::Domain;
-use bot::place::{Channel, DeskName};
-use bot::tickets::mirror::Back;
+use bot::place::DeskName;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
+
+use super::second_line::WrittenLine;
 
 /// `[[desk]]`
 #[derive(Debug, Deserialize)]
@@ -30,20 +31,6 @@ pub struct Written {
     #[serde(default, rename = "trace")]
     grants: Vec<WrittenGrant>,
     second_line: Option<WrittenLine>,
-}
-
-/// `[desk.second_line]`: one channel, on one chat.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenLine {
-    /// `slack` or `discord`.
-    chat: String,
-    /// The workspace or server.
-    space: String,
-    channel: String,
-    /// Does all that is written in a ticket's thread reach those who asked?
-    #[serde(default)]
-    mirror_all: bool,
 }
 
 /// `[[desk.customer]]`
@@ -149,6 +136,10 @@ impl Written {
                 "desk `{name}` is nowhere: give it a [[desk.slack]] or a [[desk.discord]]"
             ));
         }
+        let time_zone = self.time_zone(name, faults);
+        let second_line = self.second_line.as_ref();
+        let second_line =
+            second_line.and_then(|line| line.second_line(name, time_zone.as_ref(), faults));
         let desk = Desk {
             name: DeskName(name.into()),
             rooms,
@@ -157,8 +148,8 @@ impl Written {
             tenant: self.tenant.clone(),
             rights: self.rights(name, faults),
             grants: self.grants(name, faults),
-            time_zone: self.time_zone(name, faults),
-            second_line: self.second_line(name, faults),
+            time_zone,
+            second_line,
             contact: self.contact.clone(),
         };
         let tenants = desk.tenants();
@@ -219,35 +210,6 @@ impl Written {
             }
         }
         grants
-    }
-
-    fn second_line(&self, desk: &str, faults: &mut Vec<String>) -> Option<SecondLine> {
-        let WrittenLine {
-            chat,
-            space,
-            channel,
-            mirror_all,
-        } = self.second_line.as_ref()?;
-        let known = [SLACK, DISCORD].contains(&chat.as_str());
-        let id = if chat == SLACK {
-            is_slack_id
-        } else {
-            is_number
-        };
-        if !known || !id(space) || !id(channel) {
-            faults.push(format!(
-                "`second_line` of desk `{desk}` takes `chat` (slack or discord), `space` (the id of the workspace or server) and `channel` (its id, not a name)"
-            ));
-            return None;
-        }
-        Some(SecondLine {
-            channel: Channel {
-                chat: chat.clone(),
-                space: space.clone(),
-                id: channel.clone(),
-            },
-            back: if *mirror_all { Back::All } else { Back::Asked },
-        })
     }
 
     fn rights(&self, desk: &str, faults: &mut Vec<String>) -> Rights {
@@ -346,13 +308,13 @@ fn who(word: &str) -> Option<Who> {
     }
 }
 
-fn is_slack_id(text: &str) -> bool {
+pub fn is_slack_id(text: &str) -> bool {
     let letter = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit();
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && (3..=30).contains(&text.len())
         && text.bytes().all(letter)
 }
 
-fn is_number(text: &str) -> bool {
+pub fn is_number(text: &str) -> bool {
     (15..=20).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }

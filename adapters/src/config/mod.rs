@@ -4,6 +4,7 @@ mod audit;
 pub(crate) mod check;
 pub(crate) mod desk;
 pub mod platform;
+mod second_line;
 pub mod secret;
 pub mod tenant;
 

@@ -16,6 +16,7 @@ use tracing::{error, info, warn};
 use super::chat::Chat;
 use super::door::Door;
 use super::server::{AT_ONCE, CHECKS_AT_ONCE, Server, now};
+use super::tickets::keeper;
 use super::world::World;
 use super::{heads, logs, reload, send};
 use crate::config::{Config, Keep};
@@ -136,6 +137,8 @@ impl Program {
             let noting = heads::run(Arc::clone(audit), stopped.clone());
             program.others.push(tokio::spawn(noting));
         }
+        let keeping = keeper::run(Arc::clone(&server));
+        program.others.push(tokio::spawn(keeping));
         let cleaning = clean(Arc::clone(&server), kept);
         program.others.push(tokio::spawn(cleaning));
         Ok(program)

@@ -14,6 +14,7 @@ use bot::store::inbox::{EventId, Outcome};
 use bot::store::outbox::{Act, NewPost, PostKey};
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Store};
+use bot::tickets::remind;
 use bot::tickets::ticket::Ticket;
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -259,7 +260,12 @@ impl Work<'_> {
 
     /// When to remind of a ticket next.
     pub fn reminded(&self, ticket: Ticket) -> Ticket {
-        ticket
+        let line = self.desk.second_line.as_ref();
+        let due = line.and_then(|line| remind::next(&ticket, &line.promise));
+        Ticket {
+            remind: due.map(|(at, _)| at),
+            ..ticket
+        }
     }
 
     /// Makes a change now, and wakes whoever has something to send.

@@ -5,6 +5,7 @@ use crate::reply::{Button, Reply, Style, Tone};
 use crate::text::Text;
 use crate::tickets::fingerprint::Spread;
 use crate::tickets::mirror::{Back, Said, Side};
+use crate::tickets::remind::Reminder;
 use crate::tickets::rules::{Entry, Refusal, Step};
 use crate::tickets::ticket::{Priority, Someone, State, Ticket};
 
@@ -225,6 +226,32 @@ pub fn same(ticket: &Ticket) -> (Text, Button) {
         Text::plain(text),
         button(ticket, TicketPress::Join, &label, Style::Plain),
     )
+}
+
+/// Something is due.
+#[must_use]
+pub fn reminder(ticket: &Ticket, what: Reminder) -> Reply {
+    let number = ticket.number;
+    let title = match what {
+        Reminder::Unclaimed => format!("Nobody has taken on ticket #{number} yet"),
+        Reminder::ResponseEnds => format!(
+            "Ticket #{number} has to be taken on soon: the time that this desk promises is nearly over"
+        ),
+        Reminder::Waiting(on) => format!("It still waits for {}. Ask there, or go on", on.who()),
+    };
+    let about = match what {
+        Reminder::Waiting(_) => Vec::new(),
+        Reminder::Unclaimed | Reminder::ResponseEnds => {
+            vec![Text::plain(ticket.about.headline.clone())]
+        }
+    };
+    Reply {
+        title: Text::plain(title),
+        tone: Tone::Waiting,
+        lead: about,
+        buttons: buttons(ticket),
+        ..Reply::default()
+    }
 }
 
 /// What somebody wrote, on the other side.

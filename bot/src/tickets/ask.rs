@@ -18,7 +18,7 @@ pub enum Question {
     Show(u64),
     /// All that was said and done.
     Transcript(u64, Format),
-    Do(u64, Step),
+    Do(u64, Box<Step>),
     /// The first goes on in the second.
     Merge(u64, u64),
     Link(u64, u64),
@@ -154,7 +154,7 @@ fn about(verb: &str, number: u64, rest: &str) -> Result<Question, String> {
         ),
         _ => return Err(WORDS.into()),
     };
-    Ok(Question::Do(number, step))
+    Ok(Question::Do(number, Box::new(step)))
 }
 
 fn list(rest: &str) -> Result<Question, String> {
@@ -196,8 +196,9 @@ fn number_of(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|number| plain && *number > 0)
 }
 
-/// `30m`, `4h`, `2d`.
-fn duration(text: &str) -> Option<Duration> {
+/// A time such as `30m`, `4h`, `2d`, of 90 days at most.
+#[must_use]
+pub fn duration(text: &str) -> Option<Duration> {
     let unit = match text.chars().last()? {
         'm' => 60,
         'h' => 3_600,
@@ -241,18 +242,18 @@ mod tests {
                 Question::Search("contoso.com bob".into()),
             ),
             ("show #41", Question::Show(41)),
-            ("claim 41", Question::Do(41, Step::Claim)),
+            ("claim 41", Question::Do(41, Box::new(Step::Claim))),
             (
                 "wait 41 dns-owner",
-                Question::Do(41, Step::Wait(On::DnsOwner)),
+                Question::Do(41, Box::new(Step::Wait(On::DnsOwner))),
             ),
             (
                 "resolve 41 the record was mended",
-                Question::Do(41, Step::Resolve("the record was mended".into())),
+                Question::Do(41, Box::new(Step::Resolve("the record was mended".into()))),
             ),
             (
                 "priority 41 High",
-                Question::Do(41, Step::Prioritize(Priority::High)),
+                Question::Do(41, Box::new(Step::Prioritize(Priority::High))),
             ),
             ("merge 41 into #40", Question::Merge(41, 40)),
             ("link 41 40", Question::Link(41, 40)),
@@ -280,7 +281,7 @@ mod tests {
         ] {
             assert_eq!(
                 read(text),
-                Ok(Question::Do(41, Step::Assign(bob.clone()))),
+                Ok(Question::Do(41, Box::new(Step::Assign(bob.clone())))),
                 "{text}"
             );
         }
@@ -316,7 +317,7 @@ mod tests {
     fn in_a_thread_only_known_words_behind_the_mark_are_commands() {
         assert_eq!(
             in_thread("!claim", 7),
-            Some(Ok(Question::Do(7, Step::Claim)))
+            Some(Ok(Question::Do(7, Box::new(Step::Claim))))
         );
         assert_eq!(
             in_thread(" !Reply it is mended\nthanks", 7),

@@ -3,5 +3,6 @@
 pub mod ask;
 pub mod fingerprint;
 pub mod mirror;
+pub mod remind;
 pub mod rules;
 pub mod ticket;

@@ -4,6 +4,7 @@
 //! again. What is asked again after a crash finds its ticket, its post, its step by name.
 
 pub mod carry;
+pub mod keeper;
 pub mod open;
 pub mod same;
 pub mod steps;
@@ -46,7 +47,7 @@ pub async fn ask(work: &Work<'_>, question: Question, to: Back<'_>) -> Result<Ou
     };
     let number = match question {
         Question::Open(note) => return open::here(work, line, &note, to).await,
-        Question::Do(number, step) => return steps::one(work, line, number, step, to).await,
+        Question::Do(number, step) => return steps::one(work, line, number, *step, to).await,
         Question::Snooze(number, wait) => {
             let until = super::server::now().plus(wait);
             let step = Step::Snooze(until);
@@ -338,7 +339,7 @@ pub fn pressed(press: TicketPress, number: u64) -> Question {
             return Question::Show(number);
         }
     };
-    Question::Do(number, step)
+    Question::Do(number, Box::new(step))
 }
 
 /// What a form of a card asks for.
@@ -346,8 +347,10 @@ pub fn pressed(press: TicketPress, number: u64) -> Question {
 pub fn filled(name: FormName, number: u64, filled: &Filled) -> Option<Question> {
     let value = |key| form::value(filled, key).trim();
     Some(match name {
-        FormName::Wait(_) => Question::Do(number, Step::Wait(On::read(value("on"))?)),
-        FormName::Resolve(_) => Question::Do(number, Step::Resolve(rules::note(value("how")))),
+        FormName::Wait(_) => Question::Do(number, Box::new(Step::Wait(On::read(value("on"))?))),
+        FormName::Resolve(_) => {
+            Question::Do(number, Box::new(Step::Resolve(rules::note(value("how")))))
+        }
         FormName::Reply(_) => Question::Reply(number, value("text").into()),
         FormName::Bounce | FormName::Wrong(_) | FormName::Trace | FormName::Escalate(_) => {
             return None;

@@ -26,7 +26,7 @@ const MOST: usize = 200;
 pub async fn known(
     work: &Work<'_>,
     message: &Message,
-    print: Option<Fingerprint>,
+    print: Option<Box<Fingerprint>>,
     reply: &mut Reply,
 ) -> Result<Option<Sighting>, Trouble> {
     let Some(print) = print else {
@@ -119,7 +119,7 @@ pub async fn join(
         .store()
         .ticket_at(work.desk.name.clone(), joined.place.clone())
         .await?;
-    if let Some(known) = known.filter(|known| known.is_live()) {
+    if let Some(known) = known.filter(Ticket::is_live) {
         let text = format!("This conversation is ticket #{} already.", known.number);
         return answer(work, remark(&text), to, Outcome::Refused).await;
     }
