@@ -49,6 +49,7 @@ fuzz ITERATIONS="300000":
 # The long proofs, whole (ten million executions, a fresh seed; 200 kills, 50 power cuts; 200,000 rows traced; chats cut and killed); CI runs a part of them
 prove:
     BOUNCEDESK_KILLS=200 BOUNCEDESK_CUTS=50 BOUNCEDESK_MODELS=500 cargo test --test all -- store audit --nocapture
+    BOUNCEDESK_INTERLEAVINGS=100000 BOUNCEDESK_KILLS=200 cargo test --test all -- tickets serve::kills --nocapture
     BOUNCEDESK_TRACE=200000 cargo test --test all -- trace::many --nocapture
     BOUNCEDESK_KILLS=10 BOUNCEDESK_CUT_SECONDS=120 BOUNCEDESK_PASTES=1000 cargo test --test all -- burst --nocapture
     BOLERO_RANDOM_SEED=`date +%s` BOUNCEDESK_FUZZ=5000000 cargo test --release -p adapters -p fuzz --test fuzz -- --nocapture

@@ -15,7 +15,7 @@ use super::chat::Done;
 use super::*;
 
 /// The second line sits in a channel of its own.
-const LINE: &str = "[desk.second_line]\nchat = \"slack\"\nspace = \"T01\"\nchannel = \"C09\"\n";
+pub const LINE: &str = "[desk.second_line]\nchat = \"slack\"\nspace = \"T01\"\nchannel = \"C09\"\n";
 
 /// Presses a button that stands under a message of ours.
 fn press(bed: &Bed, who: &str, on: &Done, what: Press, handle: &str) -> First {

@@ -1,12 +1,12 @@
 //! Where events come in: written down, acknowledged, worked on.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bot::conversation::{First, Heed, first, heed};
 use bot::event::{Event, What};
-use bot::place::MessageRef;
+use bot::place::{MessageRef, Place};
 use bot::store::LARGEST_VALUE;
 use bot::store::inbox::{self, NewEvent, Outcome, Received};
 use bot::store::memory::Cursor;
@@ -70,6 +70,8 @@ pub(super) struct Job {
     /// It was begun before, by a program that ended.
     pub resumed: bool,
     turn: Option<Turn<MessageRef>>,
+    /// What is said in a thread is carried over in its order. It is left once that is done.
+    pub thread: Mutex<Option<Turn<Place>>>,
     _waiting: OwnedSemaphorePermit,
 }
 
@@ -204,9 +206,18 @@ impl Door {
         waiting: OwnedSemaphorePermit,
     ) -> Job {
         let message = event.message().cloned();
+        let said = matches!(
+            event.what,
+            What::Wrote(_) | What::Edited(_) | What::Deleted(_)
+        );
+        let thread = Some(event.place.clone()).filter(|place| said && place.thread.is_some());
+        // Both lines are joined at once: in two orders they would wait for each other.
+        let joining = &self.server.joining;
+        let _one = joining.lock().unwrap_or_else(PoisonError::into_inner);
         Job {
             server: Arc::clone(&self.server),
             turn: message.map(|message| self.server.messages.join(message)),
+            thread: Mutex::new(thread.map(|place| self.server.threads.join(place))),
             event,
             id,
             resumed,
@@ -342,6 +353,10 @@ impl Job {
     fn start(mut self) {
         tokio::spawn(async move {
             if let Some(turn) = &mut self.turn {
+                turn.wait().await;
+            }
+            let thread = self.thread.get_mut();
+            if let Some(turn) = thread.unwrap_or_else(PoisonError::into_inner) {
                 turn.wait().await;
             }
             let mut stop = self.server.stop.clone();

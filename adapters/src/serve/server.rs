@@ -1,13 +1,13 @@
 //! What the parts of a serving program share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use bot::audit::Audit;
 use bot::desk::{Desk, Right};
 use bot::event::Person;
-use bot::place::{Channel, MessageRef};
+use bot::place::{Channel, MessageRef, Place};
 use bot::store::Store;
 use bot::store::time::Time;
 use bot::store::trouble::Trouble;
@@ -43,6 +43,10 @@ pub struct Server {
     chats: Vec<Line>,
     /// What happens to one message happens in its order.
     pub messages: Turns<MessageRef>,
+    /// What is said in one thread happens in its order, as far as others hear of it.
+    pub threads: Turns<Place>,
+    /// Held while lines are joined.
+    pub joining: Mutex<()>,
     /// What one person pastes is judged one after another: a paste may complete the one before it.
     pub people: Turns<(Channel, String)>,
     pub room: Arc<Semaphore>,
@@ -82,6 +86,8 @@ impl Server {
             world: RwLock::new(Arc::new(world)),
             chats: chats.into_iter().map(line).collect(),
             messages: Turns::default(),
+            threads: Turns::default(),
+            joining: Mutex::default(),
             people: Turns::default(),
             room: Arc::new(Semaphore::new(AT_ONCE)),
             checks: Semaphore::new(CHECKS_AT_ONCE),

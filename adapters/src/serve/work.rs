@@ -129,15 +129,15 @@ async fn dispatch(
         files: Hold::new(&server.files),
     };
     match &job.event.what {
-        What::Wrote(message) => match carry::wrote(&work, message).await? {
+        What::Wrote(message) => match heard(job, carry::wrote(&work, message)).await? {
             Heard::Done(outcome) => Ok(outcome),
             Heard::Nothing | Heard::Carried => paste::wrote(&work, message).await,
         },
-        What::Edited(message) => match carry::wrote(&work, message).await? {
+        What::Edited(message) => match heard(job, carry::wrote(&work, message)).await? {
             Heard::Done(outcome) => Ok(outcome),
             Heard::Nothing | Heard::Carried => paste::edited(&work, message).await,
         },
-        What::Deleted(message) => match carry::deleted(&work, message).await? {
+        What::Deleted(message) => match heard(job, carry::deleted(&work, message)).await? {
             Heard::Done(outcome) => Ok(outcome),
             Heard::Nothing | Heard::Carried => paste::deleted(&work, message).await,
         },
@@ -152,6 +152,21 @@ async fn dispatch(
             handle,
         } => direct::submitted(&work, *form, filled, handle).await,
     }
+}
+
+/// What is said is carried over in its order; then the next one of its thread may be.
+async fn heard(
+    job: &Job,
+    carried: impl Future<Output = Result<Heard, Trouble>>,
+) -> Result<Heard, Trouble> {
+    let heard = carried.await?;
+    let turn = job
+        .thread
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    drop(turn);
+    Ok(heard)
 }
 
 /// Who did it. While the chat does not say what somebody is, the room is left to others.
