@@ -57,6 +57,8 @@ fn kinds() -> Vec<(String, Reply)> {
             add(&command.replace(['/', ' '], "-"), &ask);
         }
     }
+    let tickets = crate::support::samples::tickets().into_iter();
+    kinds.extend(tickets.map(|(name, reply)| (name.to_string(), reply)));
     kinds
 }
 
@@ -67,7 +69,7 @@ fn each_kind_of_answer_looks_as_it_did() {
     let kinds = kinds();
     assert_eq!(
         kinds.len(),
-        9,
+        13,
         "{:?}",
         kinds.iter().map(|(n, _)| n).collect::<Vec<_>>()
     );

@@ -49,7 +49,8 @@ fn kinds() -> Vec<(&'static str, Reply)> {
         other => panic!("{text} is read: {other:?}"),
     };
     let bounce = super::BOUNCE;
-    vec![
+    let mut kinds = crate::support::samples::tickets();
+    kinds.extend([
         (
             "unknown-address",
             answer(&Ask::Explain {
@@ -63,7 +64,8 @@ fn kinds() -> Vec<(&'static str, Reply)> {
         ("note", answer(&Ask::Note(bounce.into()))),
         ("code", command("/code 5.7.1")),
         ("help", command("/help")),
-    ]
+    ]);
+    kinds
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod figures;
 pub mod lab;
 pub mod peers;
 pub mod refusing;
+pub mod samples;
 pub mod serving;
 
 use std::fs;
