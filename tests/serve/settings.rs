@@ -31,6 +31,21 @@ fn every_fault_is_one_sentence_with_its_key() {
     let mut complaints = Vec::new();
     for (old, new, words) in [
         ("store = \"store\"", "", "store"),
+        (
+            "[desk.rights]",
+            "[desk.second_line]\nchat = \"slack\"\nspace = \"T01\"\nchannel = \"C01\"\n[desk.rights]",
+            "channel C01 stands twice",
+        ),
+        (
+            "[desk.rights]",
+            "[desk.second_line]\nchat = \"discord\"\nspace = \"123456789012345678\"\nchannel = \"234567890123456789\"\n[desk.rights]",
+            "does not set up",
+        ),
+        (
+            "[desk.rights]",
+            "[desk.second_line]\nchat = \"slack\"\nspace = \"T01\"\nchannel = \"C09\"\nwaiting = \"long\"\nhours = \"always\"\nsummary = \"8\"\n[desk.rights]",
+            "`second_line.hours`",
+        ),
         ("", "colour = 1", "colour"),
         (
             "loopback_only = true",

@@ -274,22 +274,51 @@ fn an_internal_remark_stays_and_a_reply_goes() {
         words(&last.reply),
         "eve by name of the second line wrote please try again"
     );
-    // It stays where it went, also when the words that sent it are taken out.
-    bed.happens(edited(
-        &Message {
-            text: "please try again at noon".into(),
-            ..reply.clone()
-        },
-        1,
-    ));
-    bed.rest();
+    // Its changes go the same way, and so does its end.
+    let change = |text: &str, nth: usize| {
+        let text = text.to_string();
+        bed.happens(edited(
+            &Message {
+                text,
+                ..reply.clone()
+            },
+            nth,
+        ));
+        bed.rest();
+    };
+    change("!reply please try again at noon", 1);
     let last = standing_in(&bed, "C01", Some("101"))
         .pop()
         .expect("it is there");
     assert_eq!(last.reply.said, "please try again at noon");
-    bed.happens(deleted(&reply));
+    // Without the word that sent it, it is internal again: not a letter of it is read over there.
+    change("internal: they will not like it", 2);
+    assert_eq!(theirs(), before);
+    change("!reply and out again", 3);
+    assert_eq!(theirs(), before);
+    assert!(
+        under_card(&bed)
+            .pop()
+            .is_some_and(|told| told.contains("taken back"))
+    );
+    // A remark can be sent afterwards.
+    let remark = in_thread("C09", &thread, "904", "eve", "it is mended");
+    bed.happens(wrote(&remark));
     bed.rest();
     assert_eq!(theirs(), before);
+    bed.happens(edited(
+        &Message {
+            text: "!reply it is mended".into(),
+            ..remark.clone()
+        },
+        1,
+    ));
+    bed.rest();
+    assert_eq!(theirs(), before + 1);
+    bed.happens(deleted(&remark));
+    bed.rest();
+    assert_eq!(theirs(), before);
+    assert_eq!(bed.store.health().dead, 0);
     // In the channel itself they talk among themselves.
     bed.happens(wrote(&Message {
         answer_at: Place {
@@ -367,6 +396,8 @@ fn who_may_not_work_on_tickets_sees_only_the_own_ones() {
         ("ben", "/ticket claim 1", "right to work"),
         ("ben", "/ticket reply 1 hello", "right to work"),
         ("anna", "/ticket show 1", "Ticket #1"),
+        ("anna", "/ticket transcript 1", "right to work"),
+        ("ben", "/ticket open it hurts", "belongs to a thread"),
         ("anna", "/ticket priority 1 urgent", "right to work"),
         ("UEVE", "/ticket show 1", "Ticket #1"),
         ("UEVE", "/ticket show 7", "no ticket #7"),
@@ -379,8 +410,14 @@ fn who_may_not_work_on_tickets_sees_only_the_own_ones() {
             "{who} {text}: {reply:#?}"
         );
     }
+    let own = bed.response("annaticketshow1");
+    assert!(
+        own.rows.is_empty() && own.evidence.is_empty() && own.said.is_empty(),
+        "{own:#?}"
+    );
     bed.rest();
     assert_eq!(ticket(&bed, 1).version, 1, "nothing was changed");
+    assert_eq!(count(&bed), 1);
 }
 
 #[test]

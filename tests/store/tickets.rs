@@ -239,6 +239,7 @@ fn what_was_said_stands_in_its_order_and_an_edit_in_its_place() {
         text: text.into(),
         files: Vec::new(),
         crossed: true,
+        taken_back: false,
         at: Time(at),
         edited: false,
         deleted: false,

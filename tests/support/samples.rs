@@ -62,6 +62,7 @@ pub fn tickets() -> Vec<(&'static str, Reply)> {
         text: "Any news? *It* is <!here> urgent\n@everyone https://example.net/".into(),
         files: vec!["bounce `1`.eml".into()],
         crossed: true,
+        taken_back: false,
         at: open.opened,
         edited: true,
         deleted: false,

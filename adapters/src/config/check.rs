@@ -279,6 +279,25 @@ fn look_at_desks(desks: &[Desk], slack: Option<&Slack>, discord: bool, faults: &
         if names.insert(name, ()).is_some() {
             faults.push(format!("two desks are called `{name}`"));
         }
+        if let Some(line) = &desk.second_line {
+            let at = &line.channel;
+            let known = match at.chat.as_str() {
+                SLACK => slack.is_some_and(|s| s.workspaces.iter().any(|w| w.id == at.space)),
+                _ => discord,
+            };
+            if !known {
+                faults.push(format!(
+                    "`second_line` of desk `{name}` is on {}, in {}, which the config does not set up",
+                    at.chat, at.space
+                ));
+            }
+            if let Some(other) = channels.insert((&at.chat, &at.space, &at.id), name) {
+                faults.push(format!(
+                    "channel {} stands twice, in desk `{other}` and as the second line of desk `{name}`; it belongs to one",
+                    at.id
+                ));
+            }
+        }
         for room in &desk.rooms {
             let section = match room.chat.as_str() {
                 SLACK => slack.is_some(),

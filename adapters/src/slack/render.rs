@@ -208,7 +208,7 @@ fn list_of_rows(page: &mut Page, rows: &[(Text, Text)]) {
     page.points(&mut rich, &points);
     if rows.len() > MOST_ROWS {
         let more = rows.len() - MOST_ROWS;
-        let more = format!("and {more} more. The words of a reply decide: paste it whole.");
+        let more = format!("and {more} more");
         page.line(&mut rich, "", &Text::plain(more));
     }
     page.rich(rich);

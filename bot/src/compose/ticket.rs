@@ -127,7 +127,9 @@ fn how_to_answer(back: Back) -> Text {
             "What is written in this thread stays here. To reach those who asked, begin with ",
         )
         .code("!reply")
-        .and("."),
+        .and("; what helped, behind ")
+        .code("!resolve")
+        .and(", they read too."),
         Back::All => Text::plain("All that is written in this thread reaches those who asked."),
     }
 }

@@ -18,7 +18,7 @@ const LONGEST: usize = 6_000;
 
 /// A ticket with what was done last.
 #[must_use]
-pub fn show(ticket: &Ticket, steps: &[Entry]) -> Reply {
+pub fn show(ticket: &Ticket, steps: &[Entry], back: Back) -> Reply {
     let newest = steps.iter().rev().take(SHOWN);
     Reply {
         rows: newest
@@ -26,7 +26,7 @@ pub fn show(ticket: &Ticket, steps: &[Entry]) -> Reply {
             .collect(),
         buttons: Vec::new(),
         private: true,
-        ..card(ticket, Back::Asked)
+        ..card(ticket, back)
     }
 }
 

@@ -66,7 +66,8 @@ pub fn marks(ticket: &Ticket) -> Vec<String> {
         .iter()
         .map(|thread| thread.person.name.as_str());
     let domains = about.recipient_domains.iter().map(String::as_str);
-    for text in texts.into_iter().chain(domains).chain(names) {
+    // What people wrote comes last: it is the longest.
+    for text in domains.chain(names).chain(texts) {
         for word in words(text) {
             if marks.len() >= MOST_WORDS {
                 return marks;

@@ -42,6 +42,9 @@ pub struct Said {
     pub files: Vec<String>,
     /// Does the other side read it?
     pub crossed: bool,
+    /// Did it, and was taken back?
+    #[serde(default)]
+    pub taken_back: bool,
     pub at: Time,
     pub edited: bool,
     pub deleted: bool,

@@ -75,15 +75,16 @@ pub fn next(ticket: &Ticket, promise: &Promise) -> Option<(Time, Reminder)> {
     if ticket.reminded >= MOST {
         return None;
     }
-    let nth = ticket.reminded + 1;
     let hours = &promise.hours;
+    // Each wait begins where the last thing ended: nothing is made up for after a pause.
+    let from = ticket.since.max(ticket.snoozed.unwrap_or_default());
+    let from = from.max(ticket.reminded_at.unwrap_or_default());
     let (at, what) = match ticket.state {
         State::Open => {
-            let usual = hours.after(ticket.since, promise.unclaimed.saturating_mul(nth));
+            let usual = hours.after(from, promise.unclaimed);
             // Three quarters of the time: enough is left to keep the promise.
-            let ends = promise
-                .respond
-                .filter(|_| ticket.taken.is_none() && ticket.reminded == 0);
+            let first = ticket.taken.is_none() && ticket.reminded == 0 && ticket.snoozed.is_none();
+            let ends = promise.respond.filter(|_| first);
             let ends = ends.map(|respond| hours.after(ticket.opened, respond * 3 / 4));
             match ends {
                 Some(ends) if ends < usual => (ends, Reminder::ResponseEnds),
@@ -91,12 +92,12 @@ pub fn next(ticket: &Ticket, promise: &Promise) -> Option<(Time, Reminder)> {
             }
         }
         State::Waiting(on) => {
-            let at = hours.after(ticket.since, promise.waiting.saturating_mul(nth));
+            let at = hours.after(from, promise.waiting);
             (at, Reminder::Waiting(on))
         }
         State::Claimed | State::Resolved | State::Merged(_) => return None,
     };
-    Some((at.max(ticket.snoozed.unwrap_or_default()), what))
+    Some((at, what))
 }
 
 impl Hours {
@@ -275,11 +276,12 @@ mod tests {
         );
         let again = Ticket {
             reminded: 1,
+            reminded_at: Some(minutes(45)),
             ..open.clone()
         };
         assert_eq!(
             next(&again, &promise),
-            Some((minutes(120), Reminder::Unclaimed))
+            Some((minutes(105), Reminder::Unclaimed))
         );
         let snoozed = Ticket {
             snoozed: Some(minutes(500)),
@@ -287,7 +289,7 @@ mod tests {
         };
         assert_eq!(
             next(&snoozed, &promise),
-            Some((minutes(500), Reminder::Unclaimed))
+            Some((minutes(560), Reminder::Unclaimed))
         );
         let waiting = Ticket {
             state: State::Waiting(On::Provider),

@@ -237,7 +237,10 @@ fn live(next: &mut Ticket, step: &Step, by: &Actor) -> Result<(), Refusal> {
             }
             next.snoozed = Some(*until);
         }
-        Step::Remind => next.reminded = next.reminded.saturating_add(1),
+        Step::Remind => {
+            next.reminded = next.reminded.saturating_add(1);
+            next.reminded_at = Some(next.changed);
+        }
     }
     Ok(())
 }
@@ -254,6 +257,7 @@ fn enter(next: &mut Ticket, state: State) {
     next.since = next.changed;
     next.snoozed = None;
     next.reminded = 0;
+    next.reminded_at = None;
 }
 
 fn link(next: &mut Ticket, other: u64) -> Result<(), Refusal> {

@@ -46,6 +46,8 @@ pub struct Ticket {
     pub snoozed: Option<Time>,
     /// When to remind of it next.
     pub remind: Option<Time>,
+    /// When it was reminded of last since then.
+    pub reminded_at: Option<Time>,
     /// How many reminders were sent since the state last changed.
     pub reminded: u32,
 }

@@ -12,12 +12,12 @@ use bot::store::ticketing::Kept;
 use bot::store::trouble::Trouble;
 use bot::tickets::ask;
 use bot::tickets::mirror::{self, Goal, Said, Side, goals};
-use bot::tickets::rules::{Actor, Step, apply};
+use bot::tickets::rules::{Actor, Refusal, Step, apply};
 use bot::tickets::ticket::{On, State, Ticket};
 
 use super::super::server::now;
 use super::super::work::Work;
-use super::{Back, about, answer, missing, named, remark, shown, steps};
+use super::{Back, about, answer, denied, missing, named, remark, shown, steps};
 
 /// Longest text that is kept and carried, in characters.
 const LONGEST: usize = 3_000;
@@ -62,7 +62,14 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
         .said_in(work.desk.name.clone(), message.at.clone())
         .await?;
     let mut text: String = message.text.trim().chars().take(LONGEST).collect();
-    let mut crosses = side == Side::Asking || line.back == bot::tickets::mirror::Back::All;
+    // A remark that was internal when it was made stays so, unless it is sent on purpose.
+    let mut crosses = match side {
+        Side::Asking => true,
+        Side::Working => {
+            let before = known.as_ref().map(|known| known.crossed);
+            line.back == bot::tickets::mirror::Back::All && before != Some(false)
+        }
+    };
     if side == Side::Working {
         if !work.may(Right::Work).await? {
             return Ok(Heard::Done(work.end(Outcome::Refused).await?));
@@ -91,7 +98,14 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
             None => {}
         }
     }
-    let edited = known.is_some();
+    if crosses
+        && side == Side::Working
+        && let Some(why) = unheard(&ticket, known.as_ref())
+    {
+        let to = Back::Thread(&work.event.place);
+        return Ok(Heard::Done(answer(work, why, to, Outcome::Refused).await?));
+    }
+    let crossed = known.as_ref().is_some_and(|known| known.crossed);
     let said = Said {
         desk: work.desk.name.clone(),
         ticket: ticket.number,
@@ -105,20 +119,33 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
             .take(MOST_FILES)
             .map(|file| file.name.clone())
             .collect(),
-        // What reached the other side stays there, edited or not.
-        crossed: crosses || known.as_ref().is_some_and(|known| known.crossed),
+        crossed: crosses,
+        taken_back: crossed && !crosses || known.as_ref().is_some_and(|known| known.taken_back),
         at: known.as_ref().map_or_else(now, |known| known.at),
-        edited,
+        edited: crossed,
         deleted: false,
     };
     let same = known
         .as_ref()
         .is_some_and(|known| known.text == said.text && known.files == said.files);
-    if same && edited && !work.resumed {
+    if same
+        && known
+            .as_ref()
+            .is_some_and(|known| known.crossed == said.crossed)
+        && !work.resumed
+    {
         return Ok(Heard::Carried);
     }
+    let posts = match (crossed, crosses) {
+        // The words that sent it were taken out: what they sent is taken back.
+        (true, false) => taken_back(work, &ticket, &said),
+        (true, true) if !same => carried(work, &ticket, &said, true),
+        // Made once more after a stop, it is the same post.
+        (true, true) | (false, true) => carried(work, &ticket, &said, false),
+        (false, false) => Vec::new(),
+    };
     let mut change = Change {
-        posts: carried(work, &ticket, &said, edited),
+        posts,
         said: vec![said],
         ..Change::default()
     };
@@ -171,12 +198,10 @@ pub async fn deleted(work: &Work<'_>, message: &MessageRef) -> Result<Heard, Tro
     let Some(ticket) = work.store().ticket(desk, said.ticket).await? else {
         return Ok(Heard::Nothing);
     };
-    let mut posts = Vec::new();
-    for goal in goals(&ticket, said.side, said.crossed) {
-        let key = mirror::name(&ticket, message, &goal);
-        let act = Act::Delete(PostKey(key.clone()));
-        posts.push(work.post(PostKey(format!("{key}/gone")), act, Reply::default(), 0));
-    }
+    let posts = match said.crossed {
+        true => taken_back(work, &ticket, &said),
+        false => Vec::new(),
+    };
     let said = Said {
         text: String::new(),
         files: Vec::new(),
@@ -207,12 +232,14 @@ pub async fn reply(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     if !work.may(Right::Work).await? {
-        let reply = bot::compose::remark::denied(Right::Work, work.desk.contact.as_deref());
-        return answer(work, reply, to, Outcome::Refused).await;
+        return answer(work, denied(work, Right::Work), to, Outcome::Refused).await;
     }
     let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
         return answer(work, remark(&missing(number)), to, Outcome::Refused).await;
     };
+    if let Some(why) = unheard(&ticket, None) {
+        return answer(work, why, to, Outcome::Refused).await;
+    }
     let said = Said {
         desk: work.desk.name.clone(),
         ticket: number,
@@ -226,6 +253,7 @@ pub async fn reply(
         text: text.trim().chars().take(LONGEST).collect(),
         files: Vec::new(),
         crossed: true,
+        taken_back: false,
         at: now(),
         edited: false,
         deleted: false,
@@ -262,4 +290,28 @@ fn carried(work: &Work<'_>, ticket: &Ticket, said: &Said, edited: bool) -> Vec<N
         work.post(PostKey(key), Act::Send(to), say::said(said), 0)
     });
     posts.collect()
+}
+
+/// Takes away what mirrors it.
+fn taken_back(work: &Work<'_>, ticket: &Ticket, said: &Said) -> Vec<NewPost> {
+    let goals = goals(ticket, said.side, true).into_iter();
+    let posts = goals.map(|goal| {
+        let key = mirror::name(ticket, &said.message, &goal);
+        let act = Act::Delete(PostKey(key.clone()));
+        work.post(PostKey(format!("{key}/gone")), act, Reply::default(), 0)
+    });
+    posts.collect()
+}
+
+/// Why those who asked cannot be told: nobody is left in this ticket, or this message was taken back from them.
+fn unheard(ticket: &Ticket, known: Option<&Said>) -> Option<Reply> {
+    if let State::Merged(into) = ticket.state {
+        return Some(say::refused(ticket.number, &Refusal::Merged(into)));
+    }
+    let again = known.is_some_and(|known| known.taken_back);
+    again.then(|| {
+        remark(
+            "It was taken back from those who asked, and is not sent again. Write a new message.",
+        )
+    })
 }

@@ -55,7 +55,10 @@ async fn remind(server: &Server, now: Time) -> Result<(), Trouble> {
             Ok(_) => {}
             // Somebody did something about it meanwhile.
             Err(Trouble::Outdated) => debug!("a reminder is not needed any more"),
-            Err(trouble) => return Err(trouble),
+            Err(trouble) => {
+                warn!(why = %trouble, ticket = ticket.number, "a reminder is left for later");
+                continue;
+            }
         }
         if let Some(line) = line {
             server.wake(&line.channel.chat);
@@ -74,9 +77,11 @@ fn step(ticket: &Ticket, line: Option<&SecondLine>, now: Time) -> Change {
         }
         None => bumped(ticket),
     };
-    after.remind = line
-        .and_then(|line| next(&after, &line.promise))
-        .map(|(at, _)| at);
+    after.remind = match line {
+        Some(line) => next(&after, &line.promise).map(|(at, _)| at),
+        // The desk may get its second line back.
+        None => Some(now.plus(Duration::from_secs(24 * 3_600))),
+    };
     let posts = match (line, reminds) {
         (Some(line), Some(what)) => vec![post(&after, line, what)],
         _ => Vec::new(),

@@ -61,9 +61,22 @@ pub async fn ask(work: &Work<'_>, question: Question, to: Back<'_>) -> Result<Ou
         Question::Search(words) => return search(work, words, to).await,
         Question::Show(number) | Question::Transcript(number, _) => number,
     };
-    let Some(ticket) = readable(work, number).await? else {
+    let ticket = work.store().ticket(work.desk.name.clone(), number).await?;
+    let works = work.may(Right::Work).await?;
+    let Some(ticket) = ticket.filter(|ticket| works || ticket.is_asked_by(&me(work))) else {
         return answer(work, remark(&missing(number)), to, Outcome::Refused).await;
     };
+    if !works {
+        // What the second line says among itself, and what others asked, is not for those who ask.
+        let reply = match question {
+            Question::Transcript(..) => denied(work, Right::Work),
+            _ => Reply {
+                private: true,
+                ..say::card_for_asker(&ticket)
+            },
+        };
+        return answer(work, reply, to, Outcome::Answered).await;
+    }
     let steps = work
         .store()
         .ticket_steps(ticket.desk.clone(), number, 0, MOST_STEPS)
@@ -77,7 +90,7 @@ pub async fn ask(work: &Work<'_>, question: Question, to: Back<'_>) -> Result<Ou
             transcript::transcript_json(&ticket, &steps, &said)
         }
         Question::Transcript(_, Format::Text) => transcript::transcript(&ticket, &steps, &said),
-        _ => transcript::show(&ticket, &steps),
+        _ => transcript::show(&ticket, &steps, line.back),
     };
     answer(work, reply, to, Outcome::Answered).await
 }
@@ -86,17 +99,9 @@ pub async fn ask(work: &Work<'_>, question: Question, to: Back<'_>) -> Result<Ou
 const MOST_STEPS: usize = 2_000;
 const MOST_SAID: usize = 5_000;
 
-/// A ticket that the person may read: who works on tickets reads all of the desk, who asked reads the own ones.
-async fn readable(work: &Work<'_>, number: u64) -> Result<Option<Ticket>, Trouble> {
-    let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
-        return Ok(None);
-    };
-    let own = ticket.is_asked_by(&me(work));
-    Ok(if own || work.may(Right::Work).await? {
-        Some(ticket)
-    } else {
-        None
-    })
+/// Somebody has not that right.
+fn denied(work: &Work<'_>, right: Right) -> Reply {
+    bot::compose::remark::denied(right, work.desk.contact.as_deref())
 }
 
 async fn list(work: &Work<'_>, which: Which, to: Back<'_>) -> Result<Outcome, Trouble> {
@@ -132,6 +137,10 @@ async fn mine(work: &Work<'_>, to: Back<'_>) -> Result<Outcome, Trouble> {
 }
 
 async fn search(work: &Work<'_>, words: String, to: Back<'_>) -> Result<Outcome, Trouble> {
+    if !words.chars().any(char::is_alphanumeric) {
+        let usage = remark("Name a word to search for, e.g. /ticket search contoso.com.");
+        return answer(work, usage, to, Outcome::Refused).await;
+    }
     let query = Query {
         words: vec![words],
         ..Query::default()
@@ -146,8 +155,7 @@ async fn found(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     if !work.may(Right::Work).await? {
-        let reply = bot::compose::remark::denied(Right::Work, work.desk.contact.as_deref());
-        return answer(work, reply, to, Outcome::Refused).await;
+        return answer(work, denied(work, Right::Work), to, Outcome::Refused).await;
     }
     let query = Query {
         desk: work.desk.name.clone(),
@@ -319,7 +327,8 @@ pub async fn about(
             .store()
             .ticket_at(work.desk.name.clone(), place.clone())
             .await?;
-        if let Some(ticket) = found {
+        // A conversation without threads is about a ticket while somebody works on it.
+        if let Some(ticket) = found.filter(|ticket| place.thread.is_some() || ticket.is_live()) {
             return Ok(Some((ticket, Side::Asking)));
         }
     }

@@ -3,6 +3,7 @@
 use bot::ask::Pasted;
 use bot::classify::Diagnosis;
 use bot::compose::ticket as say;
+use bot::conversation::may_join;
 use bot::desk::{Right, SecondLine};
 use bot::event::{Event, Person, What};
 use bot::form::{self, Filled};
@@ -20,7 +21,7 @@ use bot::tickets::ticket::{About, Joined, Priority, Ticket};
 use super::super::case;
 use super::super::server::now;
 use super::super::work::Work;
-use super::{Back, answer, named, remark};
+use super::{Back, answer, denied, named, remark};
 
 /// What a conversation is about, and who asked.
 struct Asked {
@@ -66,6 +67,8 @@ pub async fn here(
         .store()
         .last_paste(place.clone(), person.id.clone())
         .await?;
+    let age = |at: bot::time::Time| std::time::Duration::from_millis(now().0.saturating_sub(at.0));
+    let last = last.filter(|last| may_join(age(last.at), place.thread.is_some()));
     let asked = match last {
         Some(answer) => of_event(work, answer.event.0).await?,
         None => None,
@@ -88,8 +91,13 @@ async fn open(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     if !work.may(Right::Escalate).await? {
-        let reply = bot::compose::remark::denied(Right::Escalate, work.desk.contact.as_deref());
-        return answer(work, reply, to, Outcome::Refused).await;
+        return answer(work, denied(work, Right::Escalate), to, Outcome::Refused).await;
+    }
+    if asked.place.thread.is_none() && work.desk.names(&asked.place.channel) {
+        let usage = remark(
+            "A ticket belongs to a thread. Paste the bounce here and press Escalate under its answer, or write to me directly.",
+        );
+        return answer(work, usage, to, Outcome::Refused).await;
     }
     let desk = work.desk.name.clone();
     let name = format!("event/{}", work.id.0);
@@ -102,6 +110,7 @@ async fn open(
         let text = format!("This conversation is ticket #{} already.", known.number);
         return answer(work, remark(&text), to, Outcome::Refused).await;
     }
+    let place = asked.place.clone();
     let ticket = Ticket {
         desk: desk.clone(),
         number,
@@ -145,8 +154,14 @@ async fn open(
         })
         .await;
     match made {
-        // It was made by a program that ended before it could say so.
-        Err(Trouble::Outdated) => {}
+        // It was made by a program that ended before it could say so, or somebody else was faster.
+        Err(Trouble::Outdated) => {
+            let there = work.store().ticket_at(desk, place).await?;
+            if let Some(other) = there.filter(|there| there.number != number) {
+                let text = format!("This conversation is ticket #{} already.", other.number);
+                return answer(work, remark(&text), to, Outcome::Refused).await;
+            }
+        }
         made => made?,
     }
     let text = format!(

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::super::server::now;
 use super::super::work::Work;
-use super::{Back, answer, named, remark, steps};
+use super::{Back, answer, denied, named, remark, steps};
 
 /// So far back equal bounces count as one problem.
 const LATELY: Duration = Duration::from_secs(2 * 3_600);
@@ -29,7 +29,9 @@ pub async fn known(
     print: Option<Box<Fingerprint>>,
     reply: &mut Reply,
 ) -> Result<Option<Sighting>, Trouble> {
-    let Some(print) = print else {
+    // What is pasted where only some can see it is nobody else's business.
+    let public = work.desk.names(&work.event.place.channel);
+    let Some(print) = print.filter(|_| public) else {
         return Ok(None);
     };
     let desk = work.desk.name.clone();
@@ -91,8 +93,7 @@ pub async fn join(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     if !work.may(Right::Escalate).await? {
-        let reply = bot::compose::remark::denied(Right::Escalate, work.desk.contact.as_deref());
-        return answer(work, reply, to, Outcome::Refused).await;
+        return answer(work, denied(work, Right::Escalate), to, Outcome::Refused).await;
     }
     let posted = match on {
         Some(on) => work.store().posted_as(on.clone()).await?,

@@ -28,7 +28,11 @@ pub async fn one(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     let by = actor(work).await?;
-    let step = whom(work, step, &by.who).await;
+    let step = match whom(work, step, &by.who).await {
+        // One who asked speaks for that conversation, not to the others.
+        Step::Resolve(_) if !by.works => Step::Resolve(String::new()),
+        step => step,
+    };
     for _ in 0..TRIES {
         let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
             return answer(work, remark(&missing(number)), to, Outcome::Refused).await;

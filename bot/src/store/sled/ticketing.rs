@@ -46,7 +46,19 @@ pub fn put(draft: &mut Draft, kept: &Kept) -> Result<(), Fault> {
         }
     }
     for place in places(Some(ticket)) {
-        draft.put_number(at_key(&ticket.desk, place).checked()?, ticket.number);
+        let key = at_key(&ticket.desk, place).checked()?;
+        let other = draft.number(&key)?.filter(|other| *other != ticket.number);
+        let other = match other {
+            Some(other) => get(draft, &ticket.desk, other)?.filter(Ticket::is_live),
+            None => None,
+        };
+        match other {
+            // Two who open one at once: the second is told.
+            Some(_) if ticket.version == 1 => return Err(Fault::Refused(Trouble::Outdated)),
+            // A conversation is about its newest ticket.
+            Some(other) if other.number > ticket.number => {}
+            Some(_) | None => draft.put_number(key, ticket.number),
+        }
     }
     let before = old.as_ref().map(marks).unwrap_or_default();
     let after = marks(ticket);
