@@ -1,5 +1,6 @@
 //! Tickets, from the paste to the end: both sides see them, what is meant for the other side gets there, and nothing else does.
 
+mod carried;
 mod due;
 mod together;
 

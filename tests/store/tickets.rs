@@ -270,6 +270,34 @@ fn what_was_said_stands_in_its_order_and_an_edit_in_its_place() {
 }
 
 #[test]
+fn the_card_of_a_ticket_stays_as_long_as_the_ticket() {
+    let mut bed = Bed::new();
+    for (name, message) in [
+        ("ticket/desk/1/card", "m1"),
+        ("ticket/desk/1/in/0", "m2"),
+        ("event/1/answer", "m3"),
+    ] {
+        let id = bed.post(send(name, place()));
+        bed.take(1);
+        bed.deliver(id, message);
+    }
+    let pruned = bed.store().prune(Prune {
+        events_before: Time(0),
+        posts_before: Time(9_999),
+        feedback_before: Time(0),
+        seen_before: Time(0),
+        most: 10,
+    });
+    assert_eq!(done(pruned), 1);
+    bed.restart();
+    let there = |name: &str| done(bed.store().posted(key(name))).is_some();
+    assert!(there("ticket/desk/1/card") && there("ticket/desk/1/in/0"));
+    assert!(!there("event/1/answer"));
+    bed.post(edit("later", "ticket/desk/1/card"));
+    assert_eq!(bed.names(10_000), ["later"]);
+}
+
+#[test]
 fn reminders_are_due_once_and_in_time() {
     let bed = Bed::new();
     let remind = |kept: Kept, at: Option<u64>| Kept {

@@ -157,9 +157,8 @@ impl Chat for Discord {
         Box::pin(people::kind(self, person, homes))
     }
 
-    /// Discord says it with each event.
-    fn called<'a>(&'a self, person: &'a Person, _: &'a Channel) -> Doing<'a, String> {
-        Box::pin(async move { Ok(person.name.clone()) })
+    fn called<'a>(&'a self, person: &'a Person, at: &'a Channel) -> Doing<'a, String> {
+        Box::pin(people::name(self, person, &at.space))
     }
 
     /// Discord sends the roles with each event of a server; elsewhere they are asked for.

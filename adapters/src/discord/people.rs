@@ -41,6 +41,26 @@ pub async fn roles(
     Ok(roles)
 }
 
+/// What somebody is called on a server. Events say it of who caused them.
+pub async fn name(discord: &Discord, person: &Person, server: &str) -> Result<String, Failure> {
+    if !person.name.is_empty() || server.is_empty() {
+        return Ok(person.name.clone());
+    }
+    let route = Route::GuildMember {
+        guild_id: number(server)?.into(),
+        user_id: number(&person.id)?.into(),
+    };
+    let said = discord.rest.get(route).await?;
+    let user = said.get("user");
+    let names = [
+        said.get("nick"),
+        user.and_then(|user| user.get("global_name")),
+        user.and_then(|user| user.get("username")),
+    ];
+    let name = names.into_iter().flatten().find_map(Value::as_str);
+    Ok(name.unwrap_or_default().to_string())
+}
+
 async fn roles_on(discord: &Discord, person: &Person, server: &str) -> Result<Roles, Failure> {
     if let Some(known) = discord.known.member(&person.id, server) {
         return Ok(known);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bot::conversation::{First, Heed, first, heed};
+use bot::desk::Desk;
 use bot::event::{Event, What};
 use bot::place::{MessageRef, Place};
 use bot::store::LARGEST_VALUE;
@@ -140,7 +141,7 @@ impl Door {
         };
         let is_ours = match heed(&event, desk) {
             Heed::Ignore => false,
-            Heed::IfAnswered => self.is_answered(&event).await?,
+            Heed::IfAnswered => self.is_answered(&event, desk).await?,
             Heed::Work => true,
         };
         // It is noted of so many channels as the config names, no more.
@@ -225,8 +226,8 @@ impl Door {
         }
     }
 
-    /// Does it concern an answer that was given, or one that is being made?
-    async fn is_answered(&self, event: &Event) -> Result<bool, Trouble> {
+    /// Does it concern an answer that was given, one that is being made, or a ticket?
+    async fn is_answered(&self, event: &Event, desk: &Desk) -> Result<bool, Trouble> {
         let store = &self.server.store;
         let Some(at) = event.message() else {
             return Ok(true);
@@ -234,7 +235,26 @@ impl Door {
         if self.server.messages.busy(at) || store.answer(at.clone()).await?.is_some() {
             return Ok(true);
         }
-        let What::Wrote(message) = &event.what else {
+        let tickets = desk.second_line.is_some();
+        if tickets
+            && store
+                .said_in(desk.name.clone(), at.clone())
+                .await?
+                .is_some()
+        {
+            return Ok(true);
+        }
+        let (What::Wrote(message) | What::Edited(message)) = &event.what else {
+            return Ok(false);
+        };
+        if tickets {
+            let place = message.answer_at.clone();
+            let ticket = store.ticket_at(desk.name.clone(), place).await?;
+            if ticket.is_some_and(|ticket| ticket.is_live()) {
+                return Ok(true);
+            }
+        }
+        let What::Wrote(_) = &event.what else {
             return Ok(false);
         };
         for place in [&message.answer_at, &event.place] {

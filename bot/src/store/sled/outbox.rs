@@ -303,6 +303,10 @@ pub fn prune(draft: &mut Draft, what: &Prune, most: usize) -> Result<usize, Faul
             draft.remove(&key)?;
             continue;
         };
+        if row.key.is_card() {
+            draft.remove(&key)?;
+            continue;
+        }
         let pending = match row.pending {
             Some(id) => load(draft, id)?.is_some_and(|row| row.waits()),
             None => false,
