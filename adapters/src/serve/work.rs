@@ -14,8 +14,6 @@ use bot::store::inbox::{EventId, Outcome};
 use bot::store::outbox::{Act, NewPost, PostKey};
 use bot::store::trouble::Trouble;
 use bot::store::{Change, Store};
-use bot::tickets::remind;
-use bot::tickets::ticket::Ticket;
 use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tracing::{error, info, warn};
@@ -268,23 +266,8 @@ impl Work<'_> {
         }
     }
 
-    /// Who does it, and what that person is to the place.
-    pub fn person(&self) -> &Person {
-        &self.person
-    }
-
-    /// When to remind of a ticket next.
-    pub fn reminded(&self, ticket: Ticket) -> Ticket {
-        let line = self.desk.second_line.as_ref();
-        let due = line.and_then(|line| remind::next(&ticket, &line.promise));
-        Ticket {
-            remind: due.map(|(at, _)| at),
-            ..ticket
-        }
-    }
-
-    /// Makes a change now, and wakes whoever has something to send.
-    pub async fn make(&self, change: Change) -> Result<(), Trouble> {
+    /// Makes the change that ends the work, or a part of it, now; whoever has something to send is woken.
+    pub async fn commit(&self, change: Change) -> Result<(), Trouble> {
         self.files.let_go();
         let posts = !change.posts.is_empty();
         self.store()
@@ -293,21 +276,8 @@ impl Work<'_> {
                 ..change
             })
             .await?;
-        if posts {
-            for line in self.server.lines() {
-                line.wake.notify_one();
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the change that ends the work, or a part of it.
-    pub async fn commit(&self, change: Change) -> Result<(), Trouble> {
-        self.files.let_go();
-        let posts = !change.posts.is_empty();
-        self.store().commit(change).await?;
-        if posts {
-            self.server.wake(self.chat.name());
+        for line in self.server.lines().iter().filter(|_| posts) {
+            line.wake.notify_one();
         }
         Ok(())
     }

@@ -32,7 +32,6 @@ pub fn card(ticket: &Ticket, back: Back) -> Reply {
         lead,
         party: Text::plain(about.party.clone()),
         first_move: Text::plain(about.first_move.clone()),
-        why: about.checks.iter().map(Text::plain).collect(),
         evidence: evidence(ticket),
         said: ticket.note.clone(),
         buttons: buttons(ticket),

@@ -21,17 +21,6 @@ pub struct PostId(pub u64);
 #[serde(transparent)]
 pub struct PostKey(pub String);
 
-impl PostKey {
-    /// Is it the card of a ticket? It is kept as long as the ticket: what is said about that hangs on it.
-    #[must_use]
-    pub fn is_card(&self) -> bool {
-        let mut parts = self.0.split('/').rev();
-        let last = parts.next().unwrap_or_default();
-        let own = last == "card" || parts.next() == Some("in");
-        self.0.starts_with("ticket/") && own
-    }
-}
-
 /// Where a new message goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -18,7 +18,8 @@ pub const MOST_ASKED: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub ticket: Ticket,
-    pub entry: Entry,
+    /// `None`: nothing was done to it that its history tells.
+    pub entry: Option<Entry>,
 }
 
 /// Which tickets of a desk. All conditions hold together; the newest come first.

@@ -10,7 +10,7 @@ use super::ticket::{On, Priority, Someone, State};
 pub enum Question {
     /// Make a ticket of this conversation, with a line of the person's own.
     Open(String),
-    /// Those somebody has to do something about, or those in one state; `None` for all there are.
+    /// A list of them.
     List(Which),
     /// Those of the person who asks.
     Mine,

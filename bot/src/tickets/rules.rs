@@ -126,8 +126,8 @@ pub fn apply(ticket: &Ticket, step: &Step, by: &Actor, now: Time) -> Result<Tick
     Ok(next)
 }
 
-/// Is that person allowed to do it? Who asked may say that it is solved, that it is not, or that it is urgent no more; what the desk's
-/// own people alone may do is everything else. Conversations join and reminders go by the program itself.
+/// Is that person allowed to do it? Who asked may say that it is solved, or that it is not; everything else is for the desk's own people.
+/// Conversations join and reminders go by the program itself.
 fn may(ticket: &Ticket, step: &Step, by: &Actor) -> bool {
     by.works
         || match step {

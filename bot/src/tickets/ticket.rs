@@ -141,8 +141,6 @@ pub struct About {
     /// The domains of the sender and of the recipients.
     pub sender_domain: Option<String>,
     pub recipient_domains: Vec<String>,
-    /// What a check of the domain found, a line for each finding.
-    pub checks: Vec<String>,
 }
 
 impl Ticket {
@@ -178,6 +176,21 @@ impl Ticket {
     pub fn shown(&self, card: &str) -> String {
         format!("{card}/v{}", self.version)
     }
+}
+
+/// The number of the ticket whose card on the second line's side has that name.
+#[must_use]
+pub fn of_card(desk: &DeskName, name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("ticket/")?.strip_prefix(&desk.0)?;
+    rest.strip_prefix('/')?.strip_suffix("/card")?.parse().ok()
+}
+
+/// Is that the name of a ticket's card, on any side? A desk's name may hold anything.
+#[must_use]
+pub fn is_card(name: &str) -> bool {
+    let mut parts = name.split('/').rev();
+    let last = parts.next().unwrap_or_default();
+    name.starts_with("ticket/") && (last == "card" || parts.next() == Some("in"))
 }
 
 impl State {

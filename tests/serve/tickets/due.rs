@@ -20,7 +20,10 @@ fn aged(bed: &Bed) {
     };
     let entry = entry(&ticket, Step::Open, Someone::default());
     let change = Change {
-        tickets: vec![Kept { ticket, entry }],
+        tickets: vec![Kept {
+            ticket,
+            entry: Some(entry),
+        }],
         ..Change::default()
     };
     bed.runtime

@@ -2,7 +2,7 @@
 
 use bot::compose::ticket as say;
 use bot::desk::{Right, SecondLine};
-use bot::event::Message;
+use bot::event::{Message, What};
 use bot::place::MessageRef;
 use bot::reply::Reply;
 use bot::store::Change;
@@ -23,6 +23,8 @@ use super::{Back, about, answer, denied, missing, named, remark, shown, steps};
 const LONGEST: usize = 3_000;
 /// Most files that are named.
 const MOST_FILES: usize = 10;
+/// Longest name of a file, in characters.
+const LONGEST_NAME: usize = 100;
 
 /// What became of a message about a ticket.
 pub enum Heard {
@@ -57,54 +59,17 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
         // The card shows what it is about.
         return Ok(Heard::Nothing);
     }
-    let known = work
-        .store()
-        .said_in(work.desk.name.clone(), message.at.clone())
-        .await?;
-    let mut text: String = message.text.trim().chars().take(LONGEST).collect();
-    // A remark that was internal when it was made stays so, unless it is sent on purpose.
-    let mut crosses = match side {
-        Side::Asking => true,
-        Side::Working => {
-            let before = known.as_ref().map(|known| known.crossed);
-            line.back == bot::tickets::mirror::Back::All && before != Some(false)
-        }
+    let desk = work.desk.name.clone();
+    let known = work.store().said_in(desk, message.at.clone()).await?;
+    let text = cut(&message.text, LONGEST);
+    let said = match side {
+        Side::Asking => Ok((text, true)),
+        Side::Working => worked(work, line, &ticket, known.as_ref(), text).await?,
     };
-    if side == Side::Working {
-        if !work.may(Right::Work).await? {
-            return Ok(Heard::Done(work.end(Outcome::Refused).await?));
-        }
-        match ask::in_thread(&text, ticket.number) {
-            Some(Ok(ask::Question::Reply(_, words))) => {
-                text = words;
-                crosses = true;
-            }
-            // An order that is mended afterwards was carried out already.
-            Some(_) if matches!(work.event.what, bot::event::What::Edited(_)) => {
-                return Ok(Heard::Done(work.end(Outcome::Silent).await?));
-            }
-            Some(Ok(question)) => {
-                let to = Back::Thread(&work.event.place);
-                let asked: std::pin::Pin<Box<dyn Future<Output = _> + Send + '_>> =
-                    Box::pin(super::ask(work, question, to));
-                return Ok(Heard::Done(asked.await?));
-            }
-            Some(Err(usage)) => {
-                let to = Back::Thread(&work.event.place);
-                return Ok(Heard::Done(
-                    answer(work, remark(&usage), to, Outcome::Refused).await?,
-                ));
-            }
-            None => {}
-        }
-    }
-    if crosses
-        && side == Side::Working
-        && let Some(why) = unheard(&ticket, known.as_ref())
-    {
-        let to = Back::Thread(&work.event.place);
-        return Ok(Heard::Done(answer(work, why, to, Outcome::Refused).await?));
-    }
+    let (text, crosses) = match said {
+        Ok(said) => said,
+        Err(outcome) => return Ok(Heard::Done(outcome)),
+    };
     let crossed = known.as_ref().is_some_and(|known| known.crossed);
     let said = Said {
         desk: work.desk.name.clone(),
@@ -113,47 +78,31 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
         side,
         by: named(work, &message.author).await,
         text,
-        files: message
-            .files
-            .iter()
-            .take(MOST_FILES)
-            .map(|file| file.name.clone())
-            .collect(),
+        files: names(message),
         crossed: crosses,
         taken_back: crossed && !crosses || known.as_ref().is_some_and(|known| known.taken_back),
         at: known.as_ref().map_or_else(now, |known| known.at),
         edited: crossed,
         deleted: false,
     };
-    let same = known
-        .as_ref()
-        .is_some_and(|known| known.text == said.text && known.files == said.files);
-    if same
-        && known
-            .as_ref()
-            .is_some_and(|known| known.crossed == said.crossed)
-        && !work.resumed
-    {
-        return Ok(Heard::Carried);
-    }
+    let same = known.is_some_and(|known| {
+        (known.text, known.files, known.crossed) == (said.text.clone(), said.files.clone(), crosses)
+    });
     let posts = match (crossed, crosses) {
         // The words that sent it were taken out: what they sent is taken back.
         (true, false) => taken_back(work, &ticket, &said),
-        (true, true) if !same => carried(work, &ticket, &said, true),
         // Made once more after a stop, it is the same post.
-        (true, true) | (false, true) => carried(work, &ticket, &said, false),
+        (true | false, true) => carried(work, &ticket, &said, crossed && !same),
         (false, false) => Vec::new(),
     };
-    let mut change = Change {
+    let ends = side == Side::Working;
+    work.commit(Change {
+        finished: ends.then_some((work.id, Outcome::Answered)),
         posts,
         said: vec![said],
         ..Change::default()
-    };
-    let ends = side == Side::Working;
-    if ends {
-        change.finished = Some((work.id, Outcome::Answered));
-    }
-    work.make(change).await?;
+    })
+    .await?;
     if side == Side::Asking && ticket.state == State::Waiting(On::Sender) {
         go_on(work, line, &ticket).await?;
     }
@@ -164,22 +113,74 @@ pub async fn wrote(work: &Work<'_>, message: &Message) -> Result<Heard, Trouble>
     })
 }
 
+/// What is said in the thread of a card: its words, and whether those who asked are to read them. An order is carried out instead: then
+/// what became of that.
+async fn worked(
+    work: &Work<'_>,
+    line: &SecondLine,
+    ticket: &Ticket,
+    known: Option<&Said>,
+    text: String,
+) -> Result<Result<(String, bool), Outcome>, Trouble> {
+    if !work.may(Right::Work).await? {
+        return Ok(Err(work.end(Outcome::Refused).await?));
+    }
+    let to = Back::Thread(&work.event.place);
+    let (text, crosses) = match ask::in_thread(&text, ticket.number) {
+        Some(Ok(ask::Question::Reply(_, words))) => (words, true),
+        // An order that is mended afterwards was carried out already.
+        Some(_) if matches!(work.event.what, What::Edited(_)) => {
+            return Ok(Err(work.end(Outcome::Silent).await?));
+        }
+        Some(Ok(question)) => return Ok(Err(super::ask(work, question, to).await?)),
+        Some(Err(usage)) => {
+            return Ok(Err(
+                answer(work, remark(&usage), to, Outcome::Refused).await?
+            ));
+        }
+        // A remark that was internal when it was made stays so, unless it is sent on purpose.
+        None => {
+            let internal = known.is_some_and(|known| !known.crossed);
+            (text, line.back == mirror::Back::All && !internal)
+        }
+    };
+    match unheard(ticket, known).filter(|_| crosses) {
+        Some(why) => Ok(Err(answer(work, why, to, Outcome::Refused).await?)),
+        None => Ok(Ok((text, crosses))),
+    }
+}
+
+/// The beginning of what is longer than that, marked as such.
+fn cut(text: &str, most: usize) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}
+
+/// The names of a message's files.
+fn names(message: &Message) -> Vec<String> {
+    let files = message.files.iter().take(MOST_FILES);
+    files.map(|file| cut(&file.name, LONGEST_NAME)).collect()
+}
+
 /// The sender has written: what was waited for has come.
 async fn go_on(work: &Work<'_>, line: &SecondLine, ticket: &Ticket) -> Result<(), Trouble> {
     let by = Actor {
-        who: named(work, work.person()).await,
+        who: named(work, &work.person).await,
         works: false,
     };
     let Ok(next) = apply(ticket, &Step::Continue, &by, now()) else {
         return Ok(());
     };
-    let kept: Kept = steps::kept(work, next, Step::Continue, &by);
+    let kept: Kept = steps::kept(line, next, Step::Continue, &by);
     let change = Change {
         posts: shown(work, line, ticket, &kept.ticket),
         tickets: vec![kept],
         ..Change::default()
     };
-    match work.make(change).await {
+    match work.commit(change).await {
         // Somebody was faster.
         Err(Trouble::Outdated) => Ok(()),
         made => made,
@@ -198,9 +199,10 @@ pub async fn deleted(work: &Work<'_>, message: &MessageRef) -> Result<Heard, Tro
     let Some(ticket) = work.store().ticket(desk, said.ticket).await? else {
         return Ok(Heard::Nothing);
     };
-    let posts = match said.crossed {
-        true => taken_back(work, &ticket, &said),
-        false => Vec::new(),
+    let posts = if said.crossed {
+        taken_back(work, &ticket, &said)
+    } else {
+        Vec::new()
     };
     let said = Said {
         text: String::new(),
@@ -209,7 +211,7 @@ pub async fn deleted(work: &Work<'_>, message: &MessageRef) -> Result<Heard, Tro
         ..said
     };
     let ends = said.side == Side::Working;
-    work.make(Change {
+    work.commit(Change {
         finished: ends.then_some((work.id, Outcome::Answered)),
         posts,
         said: vec![said],
@@ -249,8 +251,8 @@ pub async fn reply(
             id: format!("event/{}", work.id.0),
         },
         side: Side::Working,
-        by: named(work, work.person()).await,
-        text: text.trim().chars().take(LONGEST).collect(),
+        by: named(work, &work.person).await,
+        text: cut(text, LONGEST),
         files: Vec::new(),
         crossed: true,
         taken_back: false,
@@ -263,7 +265,7 @@ pub async fn reply(
     let key = mirror::name(&ticket, &said.message, &Goal::Card);
     let act = Act::Send(To::ThreadOf(PostKey(ticket.card())));
     posts.push(work.post(PostKey(key), act, say::said(&said), 0));
-    work.make(Change {
+    work.commit(Change {
         finished: to.ends(work),
         posts,
         said: vec![said],

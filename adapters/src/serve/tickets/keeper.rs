@@ -86,7 +86,7 @@ fn step(ticket: &Ticket, line: Option<&SecondLine>, now: Time) -> Change {
         (Some(line), Some(what)) => vec![post(&after, line, what)],
         _ => Vec::new(),
     };
-    let entry = entry(&after, Step::Remind, Someone::default());
+    let entry = reminds.map(|_| entry(&after, Step::Remind, Someone::default()));
     Change {
         posts,
         tickets: vec![Kept {

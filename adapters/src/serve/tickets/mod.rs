@@ -17,14 +17,16 @@ use bot::event::{Handle, Person};
 use bot::form::{self, Filled, FormName};
 use bot::place::{MessageRef, Place};
 use bot::reply::Reply;
+use bot::store::Change;
 use bot::store::inbox::{EventId, Outcome};
 use bot::store::outbox::{Act, NewPost, PostKey, To};
 use bot::store::ticketing::Query;
 use bot::store::trouble::Trouble;
 use bot::text::Text;
 use bot::tickets::ask::{Format, Question, Which};
+use bot::tickets::mirror::Side;
 use bot::tickets::rules::{self, Actor, Step};
-use bot::tickets::ticket::{On, Someone, State, Ticket};
+use bot::tickets::ticket::{self, On, Someone, State, Ticket};
 use bot::time::Time;
 
 use super::direct::tell;
@@ -206,10 +208,10 @@ async fn answer(
         Back::Handle(handle) => tell(work, reply, handle, outcome).await,
         Back::Thread(place) => {
             let post = in_thread(work, place, reply);
-            work.make(bot::store::Change {
+            work.commit(Change {
                 finished: Some((work.id, outcome)),
                 posts: vec![post],
-                ..bot::store::Change::default()
+                ..Change::default()
             })
             .await?;
             Ok(outcome)
@@ -245,7 +247,7 @@ fn missing(number: u64) -> String {
 
 /// Who does it, without a name.
 fn me(work: &Work<'_>) -> Someone {
-    someone(work, work.person(), String::new())
+    someone(work, &work.person, String::new())
 }
 
 fn someone(work: &Work<'_>, person: &Person, name: String) -> Someone {
@@ -264,7 +266,7 @@ async fn named(work: &Work<'_>, person: &Person) -> Someone {
 
 async fn actor(work: &Work<'_>) -> Result<Actor, Trouble> {
     Ok(Actor {
-        who: named(work, work.person()).await,
+        who: named(work, &work.person).await,
         works: work.may(Right::Work).await?,
     })
 }
@@ -292,8 +294,7 @@ fn shown(work: &Work<'_>, line: &SecondLine, before: &Ticket, ticket: &Ticket) -
 pub async fn about(
     work: &Work<'_>,
     places: [&Place; 2],
-) -> Result<Option<(Ticket, bot::tickets::mirror::Side)>, Trouble> {
-    use bot::tickets::mirror::Side;
+) -> Result<Option<(Ticket, Side)>, Trouble> {
     let Some(line) = &work.desk.second_line else {
         return Ok(None);
     };
@@ -309,13 +310,7 @@ pub async fn about(
         let Some(posted) = work.store().posted_as(root).await? else {
             return Ok(None);
         };
-        let number = posted
-            .key
-            .0
-            .strip_prefix(&format!("ticket/{}/", work.desk.name.0));
-        let number = number
-            .and_then(|rest| rest.strip_suffix("/card"))
-            .and_then(|n| n.parse().ok());
+        let number = ticket::of_card(&work.desk.name, &posted.key.0);
         let Some(number) = number else {
             return Ok(None);
         };

@@ -21,6 +21,7 @@ use bot::tickets::ticket::{About, Joined, Priority, Ticket};
 use super::super::case;
 use super::super::server::now;
 use super::super::work::Work;
+use super::steps::reminded;
 use super::{Back, answer, denied, named, remark};
 
 /// What a conversation is about, and who asked.
@@ -61,7 +62,7 @@ pub async fn here(
     note: &str,
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
-    let person = work.person().clone();
+    let person = work.person.clone();
     let place = work.event.place.clone();
     let last = work
         .store()
@@ -105,10 +106,14 @@ async fn open(
         .store()
         .ticket_at(desk.clone(), asked.place.clone())
         .await?;
+    let known = known.filter(Ticket::is_live);
+    // Made by a program that ended before it could say so, it is this one.
+    if let Some(known) = known.as_ref().filter(|_| !work.resumed) {
+        return answer(work, remark(&is_one(known)), to, Outcome::Refused).await;
+    }
     let number = work.store().ticket_number(desk.clone(), name).await?;
-    if let Some(known) = known.filter(|known| known.is_live() && known.number != number) {
-        let text = format!("This conversation is ticket #{} already.", known.number);
-        return answer(work, remark(&text), to, Outcome::Refused).await;
+    if let Some(known) = known.filter(|known| known.number != number) {
+        return answer(work, remark(&is_one(&known)), to, Outcome::Refused).await;
     }
     let place = asked.place.clone();
     let ticket = Ticket {
@@ -125,8 +130,8 @@ async fn open(
         note: note.to_string(),
         ..Ticket::default()
     };
-    let (ticket, entry) = rules::open(ticket, named(work, work.person()).await, now());
-    let ticket = work.reminded(ticket);
+    let (ticket, entry) = rules::open(ticket, named(work, &work.person).await, now());
+    let ticket = reminded(line, ticket);
     let card = Act::Send(To::Place(Place {
         channel: line.channel.clone(),
         thread: None,
@@ -146,10 +151,13 @@ async fn open(
         posts.push(work.post(PostKey(ticket.card_in(index)), at, reply, 1));
     }
     let made = work
-        .make(Change {
+        .commit(Change {
             finished: to.ends(work),
             posts,
-            tickets: vec![Kept { ticket, entry }],
+            tickets: vec![Kept {
+                ticket,
+                entry: Some(entry),
+            }],
             ..Change::default()
         })
         .await;
@@ -158,8 +166,7 @@ async fn open(
         Err(Trouble::Outdated) => {
             let there = work.store().ticket_at(desk, place).await?;
             if let Some(other) = there.filter(|there| there.number != number) {
-                let text = format!("This conversation is ticket #{} already.", other.number);
-                return answer(work, remark(&text), to, Outcome::Refused).await;
+                return answer(work, remark(&is_one(&other)), to, Outcome::Refused).await;
             }
         }
         made => made?,
@@ -168,6 +175,11 @@ async fn open(
         "It is ticket #{number} now. What is written in its thread reaches the second line."
     );
     to.close(work, &remark(&text)).await
+}
+
+/// A conversation has one ticket at a time.
+pub fn is_one(known: &Ticket) -> String {
+    format!("This conversation is ticket #{} already.", known.number)
 }
 
 /// What the event of that number was about. `None`: it is not kept any more.
@@ -224,6 +236,5 @@ fn of_diagnosis(work: &Work<'_>, diagnosis: &Diagnosis<'_>) -> About {
             .map(|print| print.recipient_domains.clone())
             .unwrap_or_default(),
         fingerprint: print.map(|print| print.text).unwrap_or_default(),
-        checks: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use bot::compose::ticket as say;
 use bot::desk::{Right, SecondLine};
-use bot::event::Message;
+use bot::event::{Message, Person};
 use bot::place::MessageRef;
 use bot::reply::Reply;
 use bot::store::inbox::Outcome;
@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use super::super::server::now;
 use super::super::work::Work;
+use super::open::is_one;
 use super::{Back, answer, denied, named, remark, steps};
 
 /// So far back equal bounces count as one problem.
@@ -106,9 +107,9 @@ pub async fn join(
     let Some(pasted) = pasted else {
         return answer(work, bot::compose::remark::too_old(), to, Outcome::Refused).await;
     };
-    let person = bot::event::Person {
+    let person = Person {
         id: pasted.person.clone(),
-        ..bot::event::Person::default()
+        ..Person::default()
     };
     let joined = Joined {
         place: pasted.place,
@@ -120,9 +121,9 @@ pub async fn join(
         .store()
         .ticket_at(work.desk.name.clone(), joined.place.clone())
         .await?;
-    if let Some(known) = known.filter(Ticket::is_live) {
-        let text = format!("This conversation is ticket #{} already.", known.number);
-        return answer(work, remark(&text), to, Outcome::Refused).await;
+    // Made by a program that ended before it could say so, it is this one.
+    if let Some(known) = known.filter(|known| known.is_live() && known.number != number) {
+        return answer(work, remark(&is_one(&known)), to, Outcome::Refused).await;
     }
     steps::one(work, line, number, Step::Join(joined), to).await
 }

@@ -2,6 +2,7 @@
 
 use bot::compose::ticket as say;
 use bot::desk::SecondLine;
+use bot::event::Person;
 use bot::reply::Reply;
 use bot::store::Change;
 use bot::store::inbox::Outcome;
@@ -9,6 +10,7 @@ use bot::store::outbox::{Act, NewPost, PostKey, To};
 use bot::store::ticketing::Kept;
 use bot::store::trouble::Trouble;
 use bot::tickets::mirror::Side;
+use bot::tickets::remind;
 use bot::tickets::rules::{Actor, Entry, Refusal, Step, apply, entry};
 use bot::tickets::ticket::{Someone, Ticket};
 
@@ -28,29 +30,19 @@ pub async fn one(
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
     let by = actor(work).await?;
-    let step = match whom(work, step, &by.who).await {
+    let step = match step {
+        Step::Assign(who) => match whom(work, &by.who, who).await {
+            Some(who) => Step::Assign(who),
+            None => {
+                let usage = "That person is not known here. Write `!assign` in the card's thread with a mention behind it, or `me`.";
+                return answer(work, remark(usage), to, Outcome::Refused).await;
+            }
+        },
         // One who asked speaks for that conversation, not to the others.
         Step::Resolve(_) if !by.works => Step::Resolve(String::new()),
         step => step,
     };
-    for _ in 0..TRIES {
-        let Some(ticket) = work.store().ticket(work.desk.name.clone(), number).await? else {
-            return answer(work, remark(&missing(number)), to, Outcome::Refused).await;
-        };
-        if done_before(work, &ticket).await? {
-            return answer(work, say::done(&ticket), to, Outcome::Answered).await;
-        }
-        let next = match apply(&ticket, &step, &by, now()) {
-            Ok(next) => next,
-            Err(refusal) => return refuse(work, number, &refusal, to).await,
-        };
-        let made = vec![(ticket, kept(work, next, step.clone(), &by))];
-        match end(work, line, made, to).await {
-            Err(Trouble::Outdated) => {}
-            ended => return ended,
-        }
-    }
-    Err(Trouble::Outdated)
+    make(work, line, &by, &[number], |_| vec![step.clone()], to).await
 }
 
 /// The first goes on in the second.
@@ -61,9 +53,15 @@ pub async fn merge(
     into: u64,
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
-    let steps =
-        |one: &Ticket, _: &Ticket| [Step::Merge(into), Step::TakeOver(from, one.threads.clone())];
-    two(work, line, [from, into], steps, to).await
+    let by = actor(work).await?;
+    let steps = |tickets: &[Ticket]| {
+        let threads = tickets.first().map(|ticket| ticket.threads.clone());
+        vec![
+            Step::Merge(into),
+            Step::TakeOver(from, threads.unwrap_or_default()),
+        ]
+    };
+    make(work, line, &by, &[from, into], steps, to).await
 }
 
 /// Each names the other.
@@ -74,41 +72,44 @@ pub async fn link(
     other: u64,
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
-    let steps = |_: &Ticket, _: &Ticket| [Step::Link(other), Step::Link(one)];
-    two(work, line, [one, other], steps, to).await
+    let by = actor(work).await?;
+    let steps = |_: &[Ticket]| vec![Step::Link(other), Step::Link(one)];
+    make(work, line, &by, &[one, other], steps, to).await
 }
 
-/// A step of two tickets: both are made, or none.
-async fn two(
+/// A step of each of these tickets: all are made, or none.
+async fn make(
     work: &Work<'_>,
     line: &SecondLine,
-    numbers: [u64; 2],
-    steps: impl Fn(&Ticket, &Ticket) -> [Step; 2],
+    by: &Actor,
+    numbers: &[u64],
+    steps: impl Fn(&[Ticket]) -> Vec<Step>,
     to: Back<'_>,
 ) -> Result<Outcome, Trouble> {
-    let by = actor(work).await?;
-    let [one, other] = numbers;
-    if one == other {
-        return refuse(work, one, &Refusal::Itself, to).await;
+    if let [one, other] = numbers
+        && one == other
+    {
+        return refuse(work, *one, &Refusal::Itself, to).await;
     }
     for _ in 0..TRIES {
         let mut tickets = Vec::new();
         for number in numbers {
-            match work.store().ticket(work.desk.name.clone(), number).await? {
+            let ticket = work.store().ticket(work.desk.name.clone(), *number);
+            match ticket.await? {
                 Some(ticket) => tickets.push(ticket),
-                None => return answer(work, remark(&missing(number)), to, Outcome::Refused).await,
+                None => return answer(work, remark(&missing(*number)), to, Outcome::Refused).await,
             }
         }
-        let [first, second] = tickets.as_slice() else {
-            return Err(Trouble::Outdated);
-        };
-        if done_before(work, first).await? {
+        if let Some(first) = tickets.first()
+            && done_before(work, first).await?
+        {
             return answer(work, say::done(first), to, Outcome::Answered).await;
         }
+        let steps = steps(&tickets);
         let mut made = Vec::new();
-        for (ticket, step) in [first, second].into_iter().zip(steps(first, second)) {
-            match apply(ticket, &step, &by, now()) {
-                Ok(next) => made.push((ticket.clone(), kept(work, next, step, &by))),
+        for (ticket, step) in tickets.into_iter().zip(steps) {
+            match apply(&ticket, &step, by, now()) {
+                Ok(next) => made.push((ticket, kept(line, next, step, by))),
                 Err(refusal) => return refuse(work, ticket.number, &refusal, to).await,
             }
         }
@@ -137,11 +138,21 @@ fn told(work: &Work<'_>, number: u64) -> PostKey {
     PostKey(format!("event/{}/step/{number}", work.id.0))
 }
 
-pub fn kept(work: &Work<'_>, ticket: Ticket, step: Step, by: &Actor) -> Kept {
-    let ticket = work.reminded(ticket);
+/// A ticket after a step, as it is stored.
+pub fn kept(line: &SecondLine, ticket: Ticket, step: Step, by: &Actor) -> Kept {
+    let ticket = reminded(line, ticket);
     Kept {
-        entry: entry(&ticket, step, by.who.clone()),
+        entry: Some(entry(&ticket, step, by.who.clone())),
         ticket,
+    }
+}
+
+/// With the time of its next reminder.
+pub fn reminded(line: &SecondLine, ticket: Ticket) -> Ticket {
+    let due = remind::next(&ticket, &line.promise);
+    Ticket {
+        remind: due.map(|(at, _)| at),
+        ..ticket
     }
 }
 
@@ -156,9 +167,11 @@ async fn end(
     let mut posts = Vec::new();
     for (before, kept) in &made {
         posts.extend(shown(work, line, before, &kept.ticket));
-        posts.extend(news(work, &kept.ticket, &kept.entry));
+        if let Some(entry) = &kept.entry {
+            posts.extend(news(work, &kept.ticket, entry));
+        }
     }
-    work.make(Change {
+    work.commit(Change {
         finished: to.ends(work),
         posts,
         tickets: made.into_iter().map(|(_, kept)| kept).collect(),
@@ -175,9 +188,7 @@ async fn end(
 /// What the threads hear of a step.
 pub fn news(work: &Work<'_>, ticket: &Ticket, entry: &Entry) -> Vec<NewPost> {
     let mut posts = Vec::new();
-    let reply = say::news(ticket, entry, Side::Working).unwrap_or_else(|| Reply {
-        ..say::done(ticket)
-    });
+    let reply = say::news(ticket, entry, Side::Working).unwrap_or_else(|| say::done(ticket));
     let reply = Reply {
         private: false,
         ..reply
@@ -198,19 +209,17 @@ pub fn news(work: &Work<'_>, ticket: &Ticket, entry: &Entry) -> Vec<NewPost> {
     posts
 }
 
-/// Whom a step names: `me`, or somebody by id whose name the chat knows.
-async fn whom(work: &Work<'_>, step: Step, me: &Someone) -> Step {
-    match step {
-        Step::Assign(who) if who.id.is_empty() => Step::Assign(me.clone()),
-        Step::Assign(who) => {
-            let person = bot::event::Person {
-                id: who.id,
-                ..bot::event::Person::default()
-            };
-            Step::Assign(super::named(work, &person).await)
-        }
-        other => other,
+/// Whom an order names: `me`, or somebody by id. `None`: the chat knows nobody of that id.
+async fn whom(work: &Work<'_>, me: &Someone, who: Someone) -> Option<Someone> {
+    if who.id.is_empty() {
+        return Some(me.clone());
     }
+    let person = Person {
+        id: who.id,
+        ..Person::default()
+    };
+    let named = super::named(work, &person).await;
+    (!named.name.is_empty()).then_some(named)
 }
 
 async fn refuse(

@@ -12,6 +12,7 @@ use crate::place::{Channel, MessageRef, Place};
 use crate::store::Prune;
 use crate::store::outbox::{Act, NewPost, PostId, PostKey, PostState, To};
 use crate::store::time::Time;
+use crate::tickets::ticket::is_card;
 
 /// Where a new row stands.
 struct Spot {
@@ -303,7 +304,8 @@ pub fn prune(draft: &mut Draft, what: &Prune, most: usize) -> Result<usize, Faul
             draft.remove(&key)?;
             continue;
         };
-        if row.key.is_card() {
+        // It is kept as long as its ticket: what is said about that hangs on it.
+        if is_card(&row.key.0) {
             draft.remove(&key)?;
             continue;
         }

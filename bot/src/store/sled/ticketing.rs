@@ -82,7 +82,9 @@ pub fn put(draft: &mut Draft, kept: &Kept) -> Result<(), Fault> {
         .text(&ticket.desk.0)
         .number(ticket.number)
         .number(ticket.version);
-    draft.put_record(step.checked()?, &kept.entry)?;
+    if let Some(entry) = &kept.entry {
+        draft.put_record(step.checked()?, entry)?;
+    }
     draft.put_record(key(&ticket.desk, ticket.number).checked()?, ticket)
 }
 
